@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Between which bounds the elements of tensors lie: exactly for the few numbers
+// that shapes are computed from, as one range for all elements of others.
+// Bodies of ops are run on ranges (BodyRanges) by upstream's interfaces.
 #include "ashlar/Analysis/ElementRanges.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -413,89 +417,117 @@ ElementRanges::pick(Value source, ArrayRef<int64_t> shape,
   return result;
 }
 
-ElementRanges::Elements ElementRanges::computeGeneric(Operation *operation,
-                                                      unsigned result) {
-  auto op = cast<linalg::LinalgOp>(operation);
-  SmallVector<int64_t> loops = op.getStaticLoopRanges();
-  auto type =
-      dyn_cast<RankedTensorType>(operation->getResult(result).getType());
-  if (!type || !op.hasPureTensorSemantics() ||
-      llvm::any_of(loops, ShapedType::isDynamic) || loops.size() > 16)
-    return {};
-  SmallVector<Elements> operands;
-  bool isExact = type.getNumElements() <= maximumElements;
-  int64_t work = 1, folds = 1;
+namespace {
+/// The steps of a linalg op's loops: of all, and of those that do not stand for
+/// a dim of the result.
+struct LoopSteps {
+  int64_t all = 1, folds = 1;
+  bool isFew = true; ///< of all
+};
+} // namespace
+
+/// Nothing where those that do not stand for a dim are too many.
+static std::optional<LoopSteps> countSteps(linalg::LinalgOp op,
+                                           ArrayRef<int64_t> loops) {
+  LoopSteps steps;
   for (auto [loop, kind] : llvm::zip(loops, op.getIteratorTypesArray())) {
-    isExact &= !llvm::MulOverflow(work, loop, work) && work <= maximumWork;
+    steps.isFew &= !llvm::MulOverflow(steps.all, loop, steps.all) &&
+                   steps.all <= maximumWork;
     if (kind != utils::IteratorType::parallel &&
-        (llvm::MulOverflow(folds, loop, folds) || folds > maximumWork))
-      return {};
+        (llvm::MulOverflow(steps.folds, loop, steps.folds) ||
+         steps.folds > maximumWork))
+      return std::nullopt;
   }
-  if (llvm::is_contained(loops, 0))
-    return {};
-  for (OpOperand &operand : operation->getOpOperands()) {
+  return steps;
+}
+
+/// What the op's body reads of each operand; empty: not known.
+static SmallVector<SmallVector<ElementRange, 1>>
+operandsOf(linalg::LinalgOp op, ElementRanges &ranges) {
+  SmallVector<SmallVector<ElementRange, 1>> operands;
+  for (OpOperand &operand : op->getOpOperands()) {
     Attribute scalar;
-    if (isa<RankedTensorType>(operand.get().getType()))
-      operands.emplace_back(op.payloadUsesValueFromOperand(&operand)
-                                ? Elements(evaluate(operand.get()))
-                                : Elements());
-    else if (matchPattern(operand.get(), m_Constant(&scalar)) &&
-             isa<IntegerAttr, FloatAttr>(scalar))
-      operands.push_back({ElementRange::constant(scalar)});
-    else
-      operands.push_back({ElementRange::any(operand.get().getType())});
+    operands.emplace_back();
+    if (isa<RankedTensorType>(operand.get().getType())) {
+      if (op.payloadUsesValueFromOperand(&operand))
+        llvm::append_range(operands.back(), ranges.evaluate(operand.get()));
+    } else if (matchPattern(operand.get(), m_Constant(&scalar)) &&
+               isa<IntegerAttr, FloatAttr>(scalar)) {
+      operands.back().push_back(ElementRange::constant(scalar));
+    } else {
+      operands.back().push_back(ElementRange::any(operand.get().getType()));
+    }
   }
-  unsigned inputs = op.getNumDpsInputs();
+  return operands;
+}
+
+/// The next index in row-major order.
+static void advance(SmallVectorImpl<int64_t> &index, ArrayRef<int64_t> sizes) {
+  for (int64_t d = sizes.size() - 1; d >= 0; --d) {
+    if (++index[d] < sizes[d])
+      return;
+    index[d] = 0;
+  }
+}
+
+/// Which element of a tensor an index of the loops reads.
+static int64_t placeOf(AffineMap map, ArrayRef<int64_t> index, Type tensor) {
+  int64_t place = 0;
+  for (auto [at, dim] :
+       llvm::zip(map.compose(index), cast<RankedTensorType>(tensor).getShape()))
+    place = place * dim + at;
+  return place;
+}
+
+/// Runs the body for each index. False: a result has too many elements.
+static bool
+runAllSteps(linalg::LinalgOp op, ArrayRef<int64_t> loops, int64_t steps,
+            ElementRanges &known,
+            SmallVectorImpl<SmallVector<ElementRange, 1>> &operands) {
   Block &body = *op.getBlock();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  auto elementType = [&](unsigned i) { return body.getArgument(i).getType(); };
-  if (isExact) {
-    for (auto [i, operand] : llvm::enumerate(operands)) {
-      auto shaped =
-          dyn_cast<RankedTensorType>(operation->getOperand(i).getType());
-      int64_t count = shaped ? shaped.getNumElements() : 1;
-      if (i >= inputs && count > maximumElements)
-        return {};
-      if (operand.empty())
-        operand.push_back(ElementRange::any(elementType(i)));
-      if (i >= inputs && operand.size() == 1)
-        operand.resize(count, ElementRange(operand[0]));
-    }
-    SmallVector<int64_t> index(loops.size(), 0);
-    for (int64_t step = 0; step != work; ++step) {
-      auto indexOf = [&](unsigned dim) -> ElementRange {
-        return {ConstantIntRanges::constant(APInt(64, index[dim]))};
-      };
-      BodyRanges ranges(*this, indexOf);
-      SmallVector<int64_t> places;
-      for (auto [i, operand] : llvm::enumerate(operands)) {
-        int64_t place = 0;
-        if (operand.size() > 1) {
-          auto shape =
-              cast<RankedTensorType>(operation->getOperand(i).getType())
-                  .getShape();
-          for (auto [at, dim] : llvm::zip(maps[i].compose(index), shape))
-            place = place * dim + at;
-        }
-        places.push_back(place);
-        ranges.set(body.getArgument(i), operand[place]);
-      }
-      SmallVector<ElementRange> yielded = ranges.run(body);
-      for (auto [i, range] : llvm::enumerate(yielded))
-        operands[inputs + i][places[inputs + i]] = range;
-      for (int64_t d = loops.size() - 1; d >= 0; --d) {
-        if (++index[d] < loops[d])
-          break;
-        index[d] = 0;
-      }
-    }
-    return operands[inputs + result];
+  unsigned inputs = op.getNumDpsInputs();
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    auto shaped = dyn_cast<RankedTensorType>(op->getOperand(i).getType());
+    int64_t count = shaped ? shaped.getNumElements() : 1;
+    if (i >= inputs && count > maximumElements)
+      return false;
+    if (operand.empty())
+      operand.push_back(ElementRange::any(body.getArgument(i).getType()));
+    if (i >= inputs && operand.size() == 1)
+      operand.resize(count, ElementRange(operand[0]));
   }
-  // One element stands for all, be it where it may.
+  SmallVector<int64_t> index(loops.size(), 0);
+  for (int64_t step = 0; step != steps; ++step, advance(index, loops)) {
+    auto indexOf = [&](unsigned dim) -> ElementRange {
+      return {ConstantIntRanges::constant(APInt(64, index[dim]))};
+    };
+    BodyRanges ranges(known, indexOf);
+    SmallVector<int64_t> places;
+    for (auto [i, operand] : llvm::enumerate(operands)) {
+      places.push_back(operand.size() > 1 ? placeOf(maps[i], index,
+                                                    op->getOperand(i).getType())
+                                          : 0);
+      ranges.set(body.getArgument(i), operand[places.back()]);
+    }
+    for (auto [i, range] : llvm::enumerate(ranges.run(body)))
+      operands[inputs + i][places[inputs + i]] = range;
+  }
+  return true;
+}
+
+/// One element stands for all, be it where it may; `folds` of them come
+/// together in one.
+static SmallVector<ElementRange>
+runForAny(linalg::LinalgOp op, ArrayRef<int64_t> loops, int64_t folds,
+          ElementRanges &known,
+          ArrayRef<SmallVector<ElementRange, 1>> operands) {
+  Block &body = *op.getBlock();
   SmallVector<ElementRange> all;
   for (auto [i, operand] : llvm::enumerate(operands)) {
-    all.push_back(operand.empty() ? ElementRange::any(elementType(i))
-                                  : operand[0]);
+    all.push_back(operand.empty()
+                      ? ElementRange::any(body.getArgument(i).getType())
+                      : operand[0]);
     for (const ElementRange &other :
          ArrayRef(operand).drop_front(operand.empty() ? 0 : 1))
       all.back() = unite(all.back(), other);
@@ -508,14 +540,34 @@ ElementRanges::Elements ElementRanges::computeGeneric(Operation *operation,
       return {ConstantIntRanges::fromUnsigned(APInt(64, 0),
                                               APInt(64, loops[dim] - 1))};
     };
-    BodyRanges ranges(*this, indexOf);
+    BodyRanges ranges(known, indexOf);
     for (auto [i, range] : llvm::enumerate(all))
       ranges.set(body.getArgument(i), range);
-    SmallVector<ElementRange> yielded = ranges.run(body);
-    for (auto [i, range] : llvm::enumerate(yielded))
-      all[inputs + i] = range;
+    for (auto [i, range] : llvm::enumerate(ranges.run(body)))
+      all[op.getNumDpsInputs() + i] = range;
   }
-  return {all[inputs + result]};
+  return all;
+}
+
+ElementRanges::Elements ElementRanges::computeGeneric(Operation *operation,
+                                                      unsigned result) {
+  auto op = cast<linalg::LinalgOp>(operation);
+  SmallVector<int64_t> loops = op.getStaticLoopRanges();
+  auto type =
+      dyn_cast<RankedTensorType>(operation->getResult(result).getType());
+  if (!type || !op.hasPureTensorSemantics() ||
+      llvm::any_of(loops, ShapedType::isDynamic) || loops.size() > 16)
+    return {};
+  std::optional<LoopSteps> steps = countSteps(op, loops);
+  if (!steps || llvm::is_contained(loops, 0))
+    return {};
+  SmallVector<Elements> operands = operandsOf(op, *this);
+  unsigned number = op.getNumDpsInputs() + result;
+  if (steps->isFew && type.getNumElements() <= maximumElements)
+    return runAllSteps(op, loops, steps->all, *this, operands)
+               ? operands[number]
+               : Elements();
+  return {runForAny(op, loops, steps->folds, *this, operands)[number]};
 }
 
 /// What a contraction's body may yield, whatever its sums are.
@@ -544,6 +596,54 @@ ElementRanges::Elements ElementRanges::computeContract(Operation *operation,
   ElementRange yielded = ranges.run(body).front();
   yielded.copyOf = {};
   return {pad ? unite(yielded, ElementRange::constant(pad)) : yielded};
+}
+
+/// In one dimension, as shapes are put together.
+static SmallVector<ElementRange, 1> elementsOf(tensor::ConcatOp concat,
+                                               ElementRanges &ranges) {
+  SmallVector<ElementRange, 1> elements;
+  RankedTensorType type = concat.getResultType();
+  if (type.getRank() != 1 || type.getNumElements() > maximumElements)
+    return {};
+  for (Value part : concat.getInputs()) {
+    ArrayRef<ElementRange> own = ranges.evaluate(part);
+    int64_t count = cast<RankedTensorType>(part.getType()).getNumElements();
+    for (int64_t i = 0; i != count; ++i)
+      elements.push_back(own.empty() ? ElementRange::any(type.getElementType())
+                                     : own[own.size() == 1 ? 0 : i]);
+  }
+  return elements;
+}
+
+/// Those of either branch.
+static SmallVector<ElementRange, 1>
+elementsOf(scf::IfOp branches, unsigned number, ElementRanges &ranges) {
+  if (branches.getThenRegion().empty() || branches.getElseRegion().empty())
+    return {};
+  SmallVector<ElementRange, 1> then(
+      ranges.evaluate(branches.thenYield().getOperand(number)));
+  ArrayRef<ElementRange> other =
+      ranges.evaluate(branches.elseYield().getOperand(number));
+  if (then.size() != other.size())
+    return {};
+  for (auto [x, y] : llvm::zip(then, other))
+    x = unite(x, y);
+  return then;
+}
+
+static SmallVector<ElementRange, 1> elementsOf(tensor::PadOp pad,
+                                               ElementRanges &ranges) {
+  Value fill = pad.getConstantPaddingValue();
+  Attribute constant;
+  ArrayRef<ElementRange> inner = ranges.evaluate(pad.getSource());
+  if (!fill || !matchPattern(fill, m_Constant(&constant)) ||
+      !isa<IntegerAttr, FloatAttr>(constant) || inner.empty())
+    return {};
+  ElementRange all = ElementRange::constant(constant);
+  for (const ElementRange &element : inner)
+    all = unite(all, element);
+  all.copyOf = {};
+  return {all};
 }
 
 ElementRanges::Elements ElementRanges::compute(Value value) {
@@ -589,52 +689,15 @@ ElementRanges::Elements ElementRanges::compute(Value value) {
           return isKnown ? place : int64_t(-1);
         });
       })
-      .Case([&](tensor::ConcatOp concat) -> Elements {
-        // In one dimension, as shapes are put together.
-        Elements elements;
-        if (type.getRank() != 1 || type.getNumElements() > maximumElements)
-          return {};
-        for (Value part : concat.getInputs()) {
-          ArrayRef<ElementRange> own = evaluate(part);
-          int64_t count =
-              cast<RankedTensorType>(part.getType()).getNumElements();
-          for (int64_t i = 0; i != count; ++i)
-            elements.push_back(own.empty()
-                                   ? ElementRange::any(type.getElementType())
-                                   : own[own.size() == 1 ? 0 : i]);
-        }
-        return elements;
-      })
-      .Case([&](scf::IfOp branches) -> Elements {
-        unsigned number = cast<OpResult>(value).getResultNumber();
-        if (branches.getThenRegion().empty() ||
-            branches.getElseRegion().empty())
-          return {};
-        Elements then(evaluate(branches.thenYield().getOperand(number)));
-        ArrayRef<ElementRange> other =
-            evaluate(branches.elseYield().getOperand(number));
-        if (then.size() != other.size())
-          return {};
-        for (auto [x, y] : llvm::zip(then, other))
-          x = unite(x, y);
-        return then;
+      .Case([&](tensor::ConcatOp concat) { return elementsOf(concat, *this); })
+      .Case([&](scf::IfOp branches) {
+        return elementsOf(branches, cast<OpResult>(value).getResultNumber(),
+                          *this);
       })
       .Case([&](tile::ContractOp) {
         return computeContract(op, cast<OpResult>(value).getResultNumber());
       })
-      .Case([&](tensor::PadOp pad) -> Elements {
-        Value fill = pad.getConstantPaddingValue();
-        Attribute constant;
-        ArrayRef<ElementRange> inner = evaluate(pad.getSource());
-        if (!fill || !matchPattern(fill, m_Constant(&constant)) ||
-            !isa<IntegerAttr, FloatAttr>(constant) || inner.empty())
-          return {};
-        Elements all = {ElementRange::constant(constant)};
-        for (const ElementRange &element : inner)
-          all[0] = unite(all[0], element);
-        all[0].copyOf = {};
-        return all;
-      })
+      .Case([&](tensor::PadOp pad) { return elementsOf(pad, *this); })
       .Case([&](linalg::LinalgOp) {
         return computeGeneric(op, cast<OpResult>(value).getResultNumber());
       })

@@ -173,14 +173,14 @@ llvm::Expected<TuningTable> ashlar::readTuningTable(StringRef path) {
   return table;
 }
 
-std::string TuningTable::whyNotFor(StringRef wantedVersion,
-                                   const MachineModel &model) const {
+Refusal TuningTable::whyNotFor(StringRef wantedVersion,
+                               const MachineModel &model) const {
   if (version != wantedVersion)
     return "expected a table for version " + wantedVersion.str() + ", found " +
            version;
   std::string wanted = ashlar::machineDigest(model);
   if (machineDigest == wanted)
-    return "";
+    return std::nullopt;
   return "expected a table for the machine model " + model.name + " (sha256 " +
          wanted.substr(0, 12) + "...), found one for " + machine + " (sha256 " +
          machineDigest.substr(0, 12) + "...)";

@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a compile needs from its first stage to its last, and in which order
+// they run. What each stage does stands in Stages.cpp and EmitStage.cpp.
 #include "Compilation.h"
 #include "CheckWrittenFiles.h"
-#include "CodeFlags.h"
-#include "Companions.h"
 #include "FindTargets.h"
-#include "FoldLargeConstants.h"
 #include "HashModel.h"
-#include "ImportModel.h"
 #include "PrintDiagnostic.h"
-#include "States.h"
-#include "TargetOptions.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Driver/StageTrace.h"
-#include "ashlar/Emit/EmitModule.h"
-#include "ashlar/Emit/EmitObject.h"
 #include "ashlar/InitAll.h"
-#include "ashlar/Transforms/Pipelines/Pipelines.h"
-#include "ashlar/Transforms/Simplify/Passes.h"
 #include "mlir/IR/AsmState.h"
-#include "mlir/IR/Remarks.h"
-#include "mlir/IR/Verifier.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -36,11 +25,9 @@ static void printModule(ModuleOp module, bool locations,
 }
 
 Compilation::Compilation(const CompileOptions &options,
-                         const CompileHooks &hooks, ReportFile &remarksFile,
-                         llvm::raw_ostream &out, llvm::raw_ostream &log,
-                         Saving saving)
-    : options(options), hooks(hooks), saving(std::move(saving)),
-      precision(options, hooks, log), remarksFile(remarksFile), out(out),
+                         const CompileHooks &hooks, llvm::raw_ostream &out,
+                         llvm::raw_ostream &log)
+    : options(options), hooks(hooks), precision(options, hooks, log), out(out),
       log(log),
       // Both would write to the same lines.
       progress(hooks.progress ? *hooks.progress : log,
@@ -89,6 +76,21 @@ Compilation::runPipeline(ModuleOp module,
   return pm.run(module);
 }
 
+/// A program may be refused for what its caller asked.
+LogicalResult Compilation::runPrograms(
+    llvm::function_ref<void(OpPassManager &, Target &)> build,
+    const std::function<LogicalResult(ModuleOp)> &hook) {
+  return forEachProgram(*module, [&](ModuleOp program, Target &target) {
+    if (failed(runPipeline(program,
+                           [&](OpPassManager &pm) { build(pm, target); }))) {
+      const auto &tuning = tunings[numberOf(target)];
+      return refusesSizes || (tuning && tuning->isRefused()) ? refuse()
+                                                             : failure();
+    }
+    return hook ? hook(program) : success();
+  });
+}
+
 LogicalResult Compilation::forEachProgram(
     ModuleOp module,
     llvm::function_ref<LogicalResult(ModuleOp, Target &)> body) {
@@ -101,111 +103,6 @@ LogicalResult Compilation::forEachProgram(
       return failure();
   }
   return success();
-}
-
-/// Each program has a folder of its own, since kernels of two may have the same
-/// name: "cpu-host".
-LogicalResult Compilation::makeTempsFolder(StringRef target,
-                                           std::string &folder) {
-  if (options.saveTemps.empty())
-    return success();
-  SmallString<128> path(options.saveTemps);
-  std::string name = target.str();
-  llvm::replace(name, ':', '-');
-  llvm::sys::path::append(path, name);
-  folder = std::string(path);
-  std::error_code code = llvm::sys::fs::create_directories(folder);
-  if (!code)
-    return success();
-  log << "error: --save-temps: cannot make the folder '" << folder
-      << "': " << code.message() << "\n";
-  return failure();
-}
-
-LogicalResult Compilation::emitPrograms(ModuleOp module) {
-  binaries.resize(targets.size());
-  for (auto [i, program] : llvm::enumerate(module.getOps<ModuleOp>())) {
-    if (tries.isDone(i))
-      continue;
-    StageTrace::Span span(options.stages, targetNames[i]);
-    EmitOptions emitOptions;
-    bool refused = false;
-    emitOptions.refused = &refused;
-    emitOptions.assembler = options.assembler;
-    emitOptions.lineTables = options.lineTables;
-    emitOptions.strict = options.strict;
-    emitOptions.triesAgain = [&, i = i](ModuleOp kernel) {
-      return tries.refuse(i, kernel);
-    };
-    emitOptions.plain = hooks.steps <= unsigned(PipelineStep::OptimizeCode);
-    if (failed(makeTempsFolder(targetNames[i], emitOptions.saveTemps)))
-      return refuse();
-    FailureOr<ProgramBinary> binary =
-        emitDevices(*targets[i], program, emitOptions);
-    if (failed(binary))
-      return refused ? refuse() : failure();
-    binaries[i] = std::move(*binary);
-  }
-  return success();
-}
-
-LogicalResult Compilation::emitProgramObject(ModuleOp module) {
-  EmitOptions emitOptions;
-  bool refused = false;
-  emitOptions.refused = &refused;
-  if (failed(makeTempsFolder(targetNames.front(), emitOptions.saveTemps)))
-    return refuse();
-  bool isBare = options.outputKind == OutputKind::RiscvObject;
-  if (succeeded(emitObject(*module.getOps<ModuleOp>().begin(), *targets.front(),
-                           emitOptions, isBare, options.output,
-                           options.symbolPrefix)))
-    return success();
-  return refused ? refuse() : failure();
-}
-
-LogicalResult Compilation::emit(ModuleOp module) {
-  if (options.outputKind != OutputKind::Module && !options.stopEarly)
-    return emitProgramObject(module);
-  if (failed(emitPrograms(module)))
-    return failure();
-  if (options.stopEarly || tries.hasMore())
-    return success();
-  if (!fitDevices(module, binaries, log))
-    return refuse();
-  if (options.memoryBudget != 0) {
-    needs = measureMemory(module, binaries);
-    isOverBudget = llvm::any_of(needs, [&](const MemoryNeeds &of) {
-      return of.peak() > options.memoryBudget;
-    });
-    if (isOverBudget)
-      return refuse();
-  }
-  Provenance provenance;
-  provenance.version = ASHLAR_VERSION;
-  auto tuned = llvm::find_if(
-      tunings, [](auto &tuning) { return tuning && tuning->isUsed(); });
-  provenance.flags =
-      codeFlags(options, targetNames,
-                tuned == tunings.end() ? "" : (*tuned)->getTable()->digest);
-  provenance.precision = hooks.precisionReport;
-  provenance.metadata = metadata;
-  if (hooks.keep) {
-    handOver(std::move(provenance));
-    return success();
-  }
-  ModulePieces pieces{{{module, binaries}}};
-  return writePrograms(options, pieces, dataFiles, std::move(provenance), log)
-             ? success()
-             : refuse();
-}
-
-/// What is written later, with others, outlives this compile.
-void Compilation::handOver(Provenance provenance) {
-  // Its threads and who hears its remarks do not.
-  context->disableMultithreading();
-  context->setRemarkEngine(nullptr);
-  hooks.keep({std::move(context), std::move(module), std::move(binaries),
-              std::move(provenance), dataFiles});
 }
 
 /// Reads the table and finds out which programs it is for.
@@ -223,19 +120,20 @@ LogicalResult Compilation::prepareTuning() {
     return success();
   }
   for (auto [tuning, target] : llvm::zip(tunings, targets)) {
-    std::string why =
-        table ? table->whyNotFor(ASHLAR_VERSION, target->machine()) : "";
+    Refusal why;
+    if (table)
+      why = table->whyNotFor(ASHLAR_VERSION, target->machine());
     tuning = std::make_shared<StrategyTuning>(table, why,
                                               !options.listStrategies.empty());
-    if (why.empty())
+    if (!why)
       continue;
     if (options.strict) {
-      log << "error: --tuning: '" << options.tuning << "': " << why
+      log << "error: --tuning: '" << options.tuning << "': " << *why
           << "; measure again with ashlar-bench --tune\n";
       return refuse();
     }
     if (!options.quiet)
-      log << "warning: --tuning: '" << options.tuning << "': " << why
+      log << "warning: --tuning: '" << options.tuning << "': " << *why
           << "; it is not used\n";
   }
   return success();
@@ -262,191 +160,136 @@ void Compilation::writeRemarks() {
     (void)accept(remarks.write(remarksFile, out));
 }
 
+/// Whether nothing that is written would take the place of what is read.
+bool Compilation::checkFiles() {
+  return checkWrittenFiles(options, options.input, "the model itself", log) &&
+         checkWrittenFiles(options, options.machine, "the machine model",
+                           log) &&
+         checkWrittenFiles(options, options.precisionPlan, "the precision plan",
+                           log) &&
+         checkWrittenFiles(options, options.tuning, "the tuning table", log) &&
+         checkWrittenFiles(options, options.signKey, "the signing key", log) &&
+         checkSigningKey(options, log);
+}
+
+/// Everything that can be wrong before the model is read.
+bool Compilation::begin() {
+  if (!checkFiles())
+    return succeeded(refuse());
+  result.status = findTargets(options, targets, targetNames, log);
+  if (result.status == CompileStatus::Done)
+    result.status = precision.prepare(targets, targetNames);
+  if (result.status != CompileStatus::Done || failed(prepareTuning()) ||
+      failed(accept(list.open(options.listStrategies))) ||
+      failed(accept(remarksFile.open(options.remarks))))
+    return false;
+  // People want to read what is wrong, not the IR around it.
+  context->printOpOnDiagnostic(options.verbose);
+  diagnostics = std::make_unique<ScopedDiagnosticHandler>(
+      context.get(), [&](Diagnostic &diagnostic) { hear(diagnostic); });
+  if (!remarksFile.isWanted() ||
+      succeeded(remarks.listen(*context, options.input)))
+    return true;
+  result.status = CompileStatus::OurFault;
+  return false;
+}
+
+void Compilation::hear(Diagnostic &diagnostic) {
+  bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
+  errors += isError;
+  refusesSizes |=
+      StringRef(diagnostic.str()).starts_with(exec::openSizesRefusal);
+  // What passes say of IR is for those who look at that. What a stage warned of
+  // before, it need not warn of again.
+  if (isError ||
+      (!isRepeated && (diagnostic.getSeverity() != DiagnosticSeverity::Remark ||
+                       options.verbose)))
+    progress.interrupt([&] { printDiagnostic(diagnostic, log); });
+}
+
+bool Compilation::prepare() {
+  if (!begin())
+    return false;
+  bool isImported = stage(Stage::Import, [&] { return import(); });
+  // Before that, the file may be one that the model is made of.
+  hasRemarks = isImported || result.status == CompileStatus::Done;
+  if (!isImported)
+    return false;
+  remarks.readNodes(*module);
+  return stage(Stage::Simplify, [&] { return simplify(); }) &&
+         stage(Stage::Place, [&] { return place(); }) &&
+         stage(Stage::Precision, [&] { return choosePrecision(); });
+}
+
 bool Compilation::mayTryAgain() const {
   return options.outputKind == OutputKind::Module && !options.stopEarly &&
          options.listStrategies.empty() && options.sizes.empty() &&
          !hooks.keep && !hooks.choices && !hooks.afterFuse && !hooks.afterTile;
 }
 
-CompileResult Compilation::run() {
-  StageTrace::Span span(options.stages, "compile");
-  if (!checkWrittenFiles(options, options.input, "the model itself", log) ||
-      !checkWrittenFiles(options, options.machine, "the machine model", log) ||
-      !checkWrittenFiles(options, options.precisionPlan, "the precision plan",
-                         log) ||
-      !checkWrittenFiles(options, options.tuning, "the tuning table", log) ||
-      !checkWrittenFiles(options, options.signKey, "the signing key", log) ||
-      !checkSigningKey(options, log)) {
-    result.status = CompileStatus::Refused;
-    return result;
-  }
-  result.status = findTargets(options, targets, targetNames, log);
-  ReportFile list("--list-strategies");
-  if (result.status == CompileStatus::Done)
-    result.status = precision.prepare(targets, targetNames);
-  if (result.status != CompileStatus::Done || failed(prepareTuning()) ||
-      failed(accept(list.open(options.listStrategies))) ||
-      failed(accept(remarksFile.open(options.remarks))))
-    return result;
-  // People want to read what is wrong, not the IR around it.
-  context->printOpOnDiagnostic(options.verbose);
-  unsigned errors = 0;
-  bool refusesSizes = false;
-  ScopedDiagnosticHandler handler(context.get(), [&](Diagnostic &diagnostic) {
-    errors += diagnostic.getSeverity() == DiagnosticSeverity::Error;
-    refusesSizes |=
-        StringRef(diagnostic.str()).starts_with(exec::openSizesRefusal);
-    // What passes say of IR is for those who look at that.
-    if (diagnostic.getSeverity() != DiagnosticSeverity::Remark ||
-        options.verbose)
-      progress.interrupt([&] { printDiagnostic(diagnostic, log); });
-  });
-  auto import = [&]() -> LogicalResult {
-    module =
-        importModel(options, *context, result.unsupported, dataFiles, metadata);
-    if (!module)
-      // A model can be wrong and beyond us at once: wrong counts more.
-      result.status = errors == 0 && !result.unsupported.empty()
-                          ? CompileStatus::Unsupported
-                          : CompileStatus::Refused;
-    if (module && !checkWrittenFiles(options, dataFiles,
-                                     "a file with the model's weights", log))
-      return refuse();
-    if (!module || failed(verify(*module)) ||
-        failed(runPipeline(*module, buildImportPipeline)))
-      return failure();
-    if (hooks.afterImport)
-      hooks.afterImport(*module);
-    return success();
-  };
-  if (remarksFile.isWanted() &&
-      failed(remarks.listen(*context, options.input))) {
-    result.status = CompileStatus::OurFault;
-    return result;
-  }
-  if (!stage(Stage::Import, import)) {
-    // Before that, the file may be one that the model is made of.
-    if (result.status == CompileStatus::Done)
-      writeRemarks();
-    return result;
-  }
-  remarks.readNodes(*module);
-  auto pipeline = [&](Stage which,
-                      llvm::function_ref<void(OpPassManager &)> build) {
-    return stage(which, [&] { return runPipeline(*module, build); });
-  };
-  auto perProgram =
-      [&](Stage which,
-          llvm::function_ref<void(OpPassManager &, Target &)> build,
-          const std::function<LogicalResult(ModuleOp)> &hook = nullptr) {
-        return stage(which, [&] {
-          return forEachProgram(*module, [&](ModuleOp program, Target &target) {
-            if (failed(runPipeline(
-                    program, [&](OpPassManager &pm) { build(pm, target); }))) {
-              const auto &tuning = tunings[numberOf(target)];
-              return refusesSizes || (tuning && tuning->isRefused())
-                         ? refuse()
-                         : failure();
-            }
-            return hook ? hook(program) : success();
-          });
-        });
-      };
-  auto simplify = [&]() -> LogicalResult {
-    if (hooks.beforeSimplify)
-      hooks.beforeSimplify(*module);
-    // Without states, a remark says which there could be.
-    bool looksForStates = !options.states.empty() || remarksFile.isWanted();
-    if (!markStates(*module, options, log) ||
-        (looksForStates && failed(runPipeline(*module, buildStatesPipeline))))
-      return refuse();
-    if (failed(runPipeline(*module, buildSimplifyPipeline)))
-      return failure();
-    bool refused = false;
-    for (auto function : module->getOps<func::FuncOp>())
-      if (failed(foldLargeConstants(function, options.threads, refused)))
-        return refused ? refuse() : failure();
-    module->walk(
-        [](Operation *op) { op->removeDiscardableAttr(sizedAttrName); });
-    if (options.randomWeights &&
-        failed(runPipeline(*module, [&](OpPassManager &pm) {
-          pm.addPass(createRandomizeWeightsPass({*options.randomWeights}));
-        })))
-      return failure();
-    if (hooks.afterSimplify)
-      hooks.afterSimplify(*module);
-    return success();
-  };
-  bool isReady =
-      stage(Stage::Simplify, simplify) &&
-      pipeline(Stage::Place,
-               [&](OpPassManager &pm) {
-                 buildPlacePipeline(pm, targetNames, standIns(targets));
-               }) &&
-      perProgram(
-          Stage::Precision,
-          [&](OpPassManager &pm, Target &target) {
-            PrecisionOptions own = precision.optionsFor(target);
-            addCompanions(target, own);
-            buildPrecisionPipeline(pm, own, target.machine());
-          },
-          [&](ModuleOp) {
-            return precision.checkNodes() ? success() : refuse();
-          });
-  auto build = [&] {
-    return perProgram(
-               Stage::Fuse,
-               [&](OpPassManager &pm, Target &target) {
-                 TileOptions tiling = tileOptionsOf(target);
-                 tiling.exactConvolution =
-                     options.exactConvolution || saving.exactConvolution;
-                 tiling.openSizes = !options.sizes.empty();
-                 tiling.choices = hooks.choices;
-                 tiling.scratchBytes = saving.scratchOf(numberOf(target));
-                 tiling.fuse = options.fuse;
-                 tiling.steps = hooks.steps;
-                 tiling.tuning = tunings[numberOf(target)];
-                 tiling.refused = tries.refusedOf(numberOf(target));
-                 addCompanions(target, tiling);
-                 buildFusePipeline(pm, target.capabilities().fuses, tiling);
-               },
-               hooks.afterFuse) &&
-           options.listStrategies.empty() &&
-           perProgram(
-               Stage::Tile,
-               [&](OpPassManager &pm, Target &target) {
-                 TileOptions tiling = tileOptionsOf(target);
-                 tiling.steps = hooks.steps;
-                 tiling.openSizes = !options.sizes.empty();
-                 tiling.scratchBytes = saving.scratchOf(numberOf(target));
-                 buildTilePipeline(pm, tiling, [&](OpPassManager &all) {
-                   if (hooks.beforeKernels)
-                     hooks.beforeKernels(all);
-                   buildKernelPipelines(all, target, {hooks.steps});
-                 });
-               },
-               hooks.afterTile) &&
-           perProgram(Stage::Schedule,
-                      [&](OpPassManager &pm, Target &target) {
-                        JoiningDevices joining;
-                        if (options.fuse == FuseLevel::All)
-                          joining = joiningDevices(target);
-                        buildSchedulePipeline(
-                            pm, saving.arenaOf(numberOf(target)),
-                            joining.devices, joining.chipBytes);
-                      }) &&
-           stage(Stage::Emit, [&] { return emit(*module); });
-  };
-  if (isReady && mayTryAgain())
+bool Compilation::build() {
+  return stage(Stage::Fuse, [&] { return fuse(); }) &&
+         options.listStrategies.empty() &&
+         stage(Stage::Tile, [&] { return tile(); }) &&
+         stage(Stage::Schedule, [&] { return schedule(); }) && mayFit() &&
+         stage(Stage::Emit, [&] { return emit(*module); });
+}
+
+void Compilation::choose() {
+  binaries.clear();
+  tries = StrategyTries();
+  if (mayTryAgain())
     tries.begin(*module, targets);
-  while (isReady && build() && tries.hasMore())
+  while (build() && tries.hasMore())
     tries.restore(*module);
+}
+
+/// Compiling kernels takes longer than all else, and their code is little.
+bool Compilation::mayFit() {
+  if (isEmitted || fitsBudget(measureWithoutCode(*module)))
+    return isEmitted = true;
+  for (auto [own, first] : llvm::zip(needs, firstNeeds)) {
+    own.code = first.code;
+    for (auto [companion, other] : llvm::zip(own.companions, first.companions))
+      companion.code = other.code;
+  }
+  return succeeded(refuse());
+}
+
+Attempt Compilation::attempt(const Saving &to, bool emits) {
+  isRepeated = bool(prepared);
+  if (!isRepeated) {
+    prepared = std::move(module);
+    toldBefore = remarks.size();
+  }
+  result.status = CompileStatus::Done;
+  saving = to;
+  isOverBudget = false;
+  isEmitted = emits || !isRepeated;
+  module = OwningOpRef<ModuleOp>(prepared->clone());
+  choose();
+  if (!isRepeated)
+    firstNeeds = needs;
+  Attempt done{to, isOverBudget, isEmitted, std::move(needs), {}};
+  if (isOverBudget)
+    done.remarks = remarks.takeFrom(toldBefore);
+  return done;
+}
+
+CompileResult Compilation::end(Attempt closest) {
+  remarks.add(std::move(closest.remarks));
   if (list.isWanted() && result.status == CompileStatus::Done)
     (void)writeList(list);
   if (result.status == CompileStatus::Done)
     (void)accept(precision.finish(targetNames.front(), out));
-  // Over the budget, a later try may fit, whose remarks are wanted.
-  if (!isOverBudget)
+  if (hasRemarks)
     writeRemarks();
   return result;
+}
+
+CompileResult Compilation::run() {
+  StageTrace::Span span(options.stages, "compile");
+  if (prepare())
+    choose();
+  return end();
 }

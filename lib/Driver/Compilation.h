@@ -7,9 +7,11 @@
 #include "ProgressLine.h"
 #include "RemarkLog.h"
 #include "StrategyTries.h"
+#include "TargetOptions.h"
 #include "ashlar/Cost/Tuning.h"
 #include "ashlar/Driver/Compile.h"
 #include "ashlar/Emit/MemoryNeeds.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
@@ -36,20 +38,38 @@ struct Saving {
   }
 };
 
+/// What became of the stages that may be run again to need less memory.
+struct Attempt {
+  Saving saving;
+  bool isOverBudget = false;
+  /// Whether its kernels were compiled; else it was over the budget without
+  /// their code, and `needs` has that of the first attempt.
+  bool isEmitted = true;
+  std::vector<MemoryNeeds> needs; ///< of each program, if there is a budget
+  RemarkLog::Part remarks;        ///< of these stages, if over the budget
+};
+
 /// One compile on its way through the stages.
 class Compilation {
 public:
   Compilation(const CompileOptions &options, const CompileHooks &hooks,
-              ReportFile &remarksFile, llvm::raw_ostream &out,
-              llvm::raw_ostream &log, Saving saving = {});
+              llvm::raw_ostream &out, llvm::raw_ostream &log);
 
+  /// All stages.
   CompileResult run();
 
-  /// Of each program, if there is a budget and it came to that.
-  std::vector<MemoryNeeds> needs;
+  /// The stages whose results are the same whatever is saved: `import` to
+  /// `precision`. False: the compile ends here.
+  bool prepare();
+  /// The stages after these, as often as there is something else to try. After
+  /// the first attempt, `emit` is left out where the rest is too much already,
+  /// unless `emits` asks for it.
+  Attempt attempt(const Saving &saving, bool emits = false);
+  /// Writes what is wanted beside the module. The remarks of `closest` are
+  /// those of an attempt that is told of, as none was within the budget.
+  CompileResult end(Attempt closest = {});
+
   std::vector<std::string> targetNames;
-  bool isOverBudget = false;
-  void writeRemarks();
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -62,15 +82,35 @@ private:
   mlir::LogicalResult forEachProgram(
       mlir::ModuleOp module,
       llvm::function_ref<mlir::LogicalResult(mlir::ModuleOp, Target &)> body);
+  mlir::LogicalResult runPrograms(
+      llvm::function_ref<void(mlir::OpPassManager &, Target &)> build,
+      const std::function<mlir::LogicalResult(mlir::ModuleOp)> &hook = nullptr);
+  bool checkFiles();
+  bool begin();
+  void hear(mlir::Diagnostic &diagnostic);
+  void choose();
+  bool build();
+  /// Whether programs may be compiled more than once: nobody looks into it, or
+  /// has to see the same kernels for other sizes.
+  bool mayTryAgain() const;
+  mlir::LogicalResult import();
+  mlir::LogicalResult simplify();
+  mlir::LogicalResult foldConstants();
+  mlir::LogicalResult place();
+  mlir::LogicalResult choosePrecision();
+  mlir::LogicalResult fuse();
+  mlir::LogicalResult tile();
+  mlir::LogicalResult schedule();
+  TileOptions tilingFor(const Target &target) const;
+  void writeRemarks();
+  bool fitsBudget(std::vector<MemoryNeeds> needed);
+  bool mayFit();
   mlir::LogicalResult makeTempsFolder(llvm::StringRef target,
                                       std::string &folder);
   mlir::LogicalResult emitPrograms(mlir::ModuleOp module);
   mlir::LogicalResult emitProgramObject(mlir::ModuleOp module);
   mlir::LogicalResult emit(mlir::ModuleOp module);
   void handOver(Provenance provenance);
-  /// Whether programs may be compiled more than once: nobody looks into it, or
-  /// has to see the same kernels for other sizes.
-  bool mayTryAgain() const;
   mlir::LogicalResult prepareTuning();
   mlir::LogicalResult writeList(ReportFile &file);
   size_t numberOf(const Target &target) const {
@@ -88,9 +128,9 @@ private:
 
   const CompileOptions &options;
   const CompileHooks &hooks;
-  const Saving saving;
+  Saving saving;
   PrecisionRequest precision;
-  ReportFile &remarksFile;
+  ReportFile remarksFile{"--remarks"}, list{"--list-strategies"};
   llvm::raw_ostream &out, &log;
   ProgressLine progress;
   CompileResult result;
@@ -100,11 +140,18 @@ private:
   std::vector<std::string> dataFiles; // beside the model, with its weights
   ModelMetadata metadata;
   llvm::DefaultThreadPool pool;
-  RemarkLog remarks; // hears of the context until its end
+  RemarkLog remarks;       // hears of the context until its end
+  bool hasRemarks = false; // that may be written
+  size_t toldBefore = 0;   // remarks of what is not attempted again
+  unsigned errors = 0;
+  bool refusesSizes = false, isOverBudget = false, isRepeated = false;
+  bool isEmitted = true;
+  std::vector<MemoryNeeds> needs, firstNeeds; // of an attempt; of the first
   std::unique_ptr<mlir::MLIRContext> context;
-  mlir::OwningOpRef<mlir::ModuleOp>
-      module;          // after the context that it lives in
-  StrategyTries tries; // likewise
+  // After the context that they live in.
+  std::unique_ptr<mlir::ScopedDiagnosticHandler> diagnostics;
+  mlir::OwningOpRef<mlir::ModuleOp> prepared, module;
+  StrategyTries tries;
   std::vector<ProgramBinary> binaries;
 };
 

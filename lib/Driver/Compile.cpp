@@ -2,6 +2,7 @@
 #include "ashlar/Driver/Compile.h"
 #include "Compilation.h"
 #include "CompileForSizes.h"
+#include "ashlar/Driver/StageTrace.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace ashlar;
@@ -32,9 +33,10 @@ static uint64_t mostNeeded(llvm::ArrayRef<MemoryNeeds> needs) {
   return most;
 }
 
-static void explainBudget(uint64_t budget, const Compilation &closest,
+static void explainBudget(uint64_t budget, llvm::ArrayRef<MemoryNeeds> needs,
+                          llvm::ArrayRef<std::string> targetNames,
                           llvm::raw_ostream &log) {
-  for (auto [of, target] : llvm::zip(closest.needs, closest.targetNames)) {
+  for (auto [of, target] : llvm::zip(needs, targetNames)) {
     if (of.peak() <= budget)
       continue;
     log << "error: --memory-budget: expected a program for " << target
@@ -49,7 +51,7 @@ static void explainBudget(uint64_t budget, const Compilation &closest,
       log << "note: " << holder.node << " holds " << spellBytes(holder.bytes)
           << " at the peak of the arena\n";
   }
-  log << "note: --memory-budget=" << mostNeeded(closest.needs)
+  log << "note: --memory-budget=" << mostNeeded(needs)
       << "B would fit, or smaller inputs (--shape)\n";
 }
 
@@ -68,23 +70,23 @@ static std::vector<int64_t> scratchWithin(llvm::ArrayRef<MemoryNeeds> needs,
   return isWorthwhile ? scratch : std::vector<int64_t>();
 }
 
-/// What is tried, in turn: the program as it is; smaller boxes, where what
+/// What is tried, in turn: the program as it is; smaller tiles, where what
 /// kernels keep for themselves is what is too much; cheap values computed
 /// again; both; convolutions without transforms, whose weights are larger than
-/// the model's, with each of these.
+/// the model's, with each of these. All begin with what `precision` leaves.
 static CompileResult compileWithin(const CompileOptions &options,
                                    const CompileHooks &hooks,
-                                   ReportFile &remarks, llvm::raw_ostream &out,
+                                   llvm::raw_ostream &out,
                                    llvm::raw_ostream &log) {
-  std::vector<std::unique_ptr<Compilation>> attempts;
-  CompileResult result;
+  StageTrace::Span span(options.stages, "compile");
+  Compilation compilation(options, hooks, out, log);
+  if (!compilation.prepare())
+    return compilation.end();
+  std::vector<Attempt> attempts;
   // True when there is nothing more to try.
-  auto attempt = [&](Saving saving) {
-    attempts.push_back(std::make_unique<Compilation>(
-        options, hooks, remarks, out, attempts.empty() ? log : llvm::nulls(),
-        std::move(saving)));
-    result = attempts.back()->run();
-    return !attempts.back()->isOverBudget;
+  auto attempt = [&](const Saving &saving) {
+    attempts.push_back(compilation.attempt(saving));
+    return !attempts.back().isOverBudget;
   };
   for (bool exact : {false, true}) {
     // With other convolutions, sizes have other formulas.
@@ -93,21 +95,23 @@ static CompileResult compileWithin(const CompileOptions &options,
     std::vector<int64_t> arenas;
     for (bool repeats : {false, true}) {
       if (attempt({exact, arenas, {}}))
-        return result;
+        return compilation.end();
       if (!repeats)
-        arenas = arenasWithin(attempts.back()->needs, options.memoryBudget);
+        arenas = arenasWithin(attempts.back().needs, options.memoryBudget);
       std::vector<int64_t> scratch =
-          scratchWithin(attempts.back()->needs, options.memoryBudget);
+          scratchWithin(attempts.back().needs, options.memoryBudget);
       if (!scratch.empty() && attempt({exact, arenas, scratch}))
-        return result;
+        return compilation.end();
     }
   }
   auto closest = llvm::min_element(attempts, [](auto &x, auto &y) {
-    return mostNeeded(x->needs) < mostNeeded(y->needs);
+    return mostNeeded(x.needs) < mostNeeded(y.needs);
   });
-  explainBudget(options.memoryBudget, **closest, log);
-  (*closest)->writeRemarks();
-  return result;
+  if (!closest->isEmitted)
+    *closest = compilation.attempt(closest->saving, /*emits=*/true);
+  explainBudget(options.memoryBudget, closest->needs, compilation.targetNames,
+                log);
+  return compilation.end(std::move(*closest));
 }
 
 CompileResult ashlar::compile(const CompileOptions &options,
@@ -121,9 +125,8 @@ CompileResult ashlar::compile(const CompileOptions &options,
                ? compileForSizes(opened, hooks, out, log)
                : result;
   }
-  ReportFile remarks("--remarks");
   if (options.memoryBudget != 0 && !options.stopEarly &&
       options.listStrategies.empty())
-    return compileWithin(options, hooks, remarks, out, log);
-  return Compilation(options, hooks, remarks, out, log).run();
+    return compileWithin(options, hooks, out, log);
+  return Compilation(options, hooks, out, log).run();
 }

@@ -3,6 +3,7 @@
 // The ranges of --dim and the shapes that are written in their names.
 #include "SplitText.h"
 #include "ashlar/Driver/CompileOptions.h"
+#include "ashlar/Support/Refusal.h"
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -27,9 +28,9 @@ static bool parseSize(const std::string &text, int64_t minimum, int64_t &size) {
          size >= minimum;
 }
 
-/// What is wrong with the name of a range; empty: nothing.
-static std::string whyNotName(const std::string &name,
-                              const std::vector<SizeRange> &others) {
+/// What is wrong with the name of a range.
+static Refusal whyNotName(const std::string &name,
+                          const std::vector<SizeRange> &others) {
   bool isName = !name.empty() && (name[0] < '0' || name[0] > '9');
   for (char c : name)
     isName &=
@@ -44,11 +45,11 @@ static std::string whyNotName(const std::string &name,
     if (other.name == name)
       return "expected each name once, found " + name + " again after " +
              other.text() + "; leave one of the ranges out";
-  return "";
+  return std::nullopt;
 }
 
-/// What is wrong with the sizes of a range; empty: nothing.
-static std::string whyNotSizes(const SizeRange &range) {
+/// What is wrong with the sizes of a range.
+static Refusal whyNotSizes(const SizeRange &range) {
   auto form = [&](int64_t minimum, int64_t maximum) {
     SizeRange better = range;
     better.minimum = minimum;
@@ -61,7 +62,7 @@ static std::string whyNotSizes(const SizeRange &range) {
            std::to_string(range.maximum) + "; type " +
            form(range.maximum, range.minimum);
   if (range.minimum % range.step == 0 && range.maximum % range.step == 0)
-    return "";
+    return std::nullopt;
   int64_t first = (range.minimum + range.step - 1) / range.step;
   int64_t last = std::max(first, range.maximum / range.step);
   return "expected a range that begins and ends at multiples of " +
@@ -71,15 +72,15 @@ static std::string whyNotSizes(const SizeRange &range) {
          form(first * range.step, last * range.step);
 }
 
-/// Reads one range; returns what is wrong with it, or nothing.
-static std::string readSizeRange(const std::string &text, SizeRange &range,
-                                 const std::vector<SizeRange> &others) {
+/// Reads one range; gives what is wrong with it.
+static Refusal readSizeRange(const std::string &text, SizeRange &range,
+                             const std::vector<SizeRange> &others) {
   size_t equals = text.find('='), dots = text.find("..");
   if (equals == std::string::npos || dots == std::string::npos || dots < equals)
     return "expected NAME=1..8[,NAME=...], or NAME=64..960:32 for multiples "
            "of 32";
   range.name = text.substr(0, equals);
-  if (std::string why = whyNotName(range.name, others); !why.empty())
+  if (Refusal why = whyNotName(range.name, others))
     return why;
   size_t colon = std::min(text.find(':', dots), text.size());
   std::pair<std::string, int64_t *> numbers[] = {
@@ -101,9 +102,8 @@ bool ashlar::parseSizeRanges(const std::string &text,
   std::vector<SizeRange> parsed = sizes;
   for (const std::string &part : split(text, ',')) {
     SizeRange range;
-    why = readSizeRange(part, range, parsed);
-    if (!why.empty()) {
-      why = "'" + part + "': " + why;
+    if (Refusal wrong = readSizeRange(part, range, parsed)) {
+      why = "'" + part + "': " + *wrong;
       return false;
     }
     parsed.push_back(range);
@@ -262,8 +262,8 @@ static std::string whyUnknown(const std::string &unknown,
     return why + "; type a size there";
   std::string name = unknown.substr(1, unknown.size() - 2);
   return why + "; type a size" +
-         (whyNotName(name, {}).empty() ? ", or add --dim=" + name + "=1..8"
-                                       : " or a name there");
+         (whyNotName(name, {}) ? " or a name there"
+                               : ", or add --dim=" + name + "=1..8");
 }
 
 bool ashlar::parseSymbolicShape(const std::string &text,

@@ -68,6 +68,17 @@ void RemarkLog::readNodes(ModuleOp module) {
     nodeNumbers.try_emplace(cast<StringAttr>(name).str(), unsigned(i + 1));
 }
 
+RemarkLog::Part RemarkLog::takeFrom(size_t first) {
+  Part part(std::make_move_iterator(entries.begin() + first),
+            std::make_move_iterator(entries.end()));
+  entries.resize(first);
+  return part;
+}
+
+void RemarkLog::add(Part part) {
+  llvm::move(part, std::back_inserter(entries));
+}
+
 /// One function's remarks are in order; functions by their names, programs in
 /// the order in which they were compiled.
 void RemarkLog::sort() {

@@ -18,7 +18,16 @@
 namespace ashlar {
 
 class RemarkLog {
+  struct Entry {
+    std::string type, category, name, function, program, node, file;
+    unsigned line = 0, column = 0;
+    std::vector<std::pair<std::string, std::string>> arguments;
+  };
+
 public:
+  /// Remarks of some stages, set aside.
+  using Part = std::vector<Entry>;
+
   /// Listens to all remarks of `context`, which must end before this does.
   /// `model`: the file that remarks are about.
   mlir::LogicalResult listen(mlir::MLIRContext &context,
@@ -28,17 +37,17 @@ public:
   /// What follows is about this program.
   void beginProgram(llvm::StringRef target) { program = target.str(); }
 
+  size_t size() const { return entries.size(); }
+  /// Sets aside all but the first so many.
+  Part takeFrom(size_t first);
+  void add(Part part);
+
   /// YAML where the file's name ends in .yaml or .yml, else text; the standard
   /// output is `out`.
   llvm::Error write(ReportFile &file, llvm::raw_ostream &out);
 
 private:
   class Streamer;
-  struct Entry {
-    std::string type, category, name, function, program, node, file;
-    unsigned line = 0, column = 0;
-    std::vector<std::pair<std::string, std::string>> arguments;
-  };
   void writeText(llvm::raw_ostream &out) const;
   llvm::Error writeYAML(llvm::raw_ostream &out) const;
   void sort();

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The index of a module: everything but the bytes of weights and code, as the
+// tables of runtime/schema/module.fbs. Reads `exec` programs after the stage
+// `schedule`, binaries and the sections' places; decides nothing.
 #include "IndexBuilder.h"
 #include "PieceShapes.h"
 #include "PredictTime.h"
@@ -114,8 +118,6 @@ public:
                              const Provenance &provenance);
 
 private:
-  /// Equal sizes are one table: the file is smaller, and a session that binds
-  /// sizes evaluates each once.
   /// Null where the file has its bytes.
   Offset<fb::RandomWeight> randomWeight(const WeightTable::Weight &weight) {
     if (!weight.isRandom)
@@ -148,6 +150,8 @@ private:
         b.CreateVector(rows), b.CreateVector(strides), panel, group, clip);
   }
 
+  /// Equal sizes are one table: the file is smaller, and a session that binds
+  /// sizes evaluates each once.
   Offset<fb::SizeExpression> size(int64_t constant) {
     Offset<fb::SizeExpression> &known = constants[constant];
     if (known.IsNull())
@@ -186,6 +190,9 @@ private:
                               ArrayRef<unsigned> weightNumbers);
   std::vector<Offset<fb::Parameter>> argumentsOf(exec::KernelOp kernel,
                                                  ArrayAttr maps);
+  using Strings = Offset<flatbuffers::Vector<Offset<flatbuffers::String>>>;
+  Strings operatorsOf(ArrayRef<std::string> nodes);
+  Strings buffersOf(exec::KernelOp kernel);
   Offset<fb::Kernel> kernel(exec::KernelOp kernel, const ProgramBinary &binary,
                             unsigned piece, unsigned executable);
   /// The commands of a program or block, as the two vectors of a union.
@@ -201,6 +208,13 @@ private:
                                         const ProgramBinary &binary,
                                         const ModulePieces::Piece &piece);
   Offset<fb::Machine> machine(const MachineModel &model);
+  void readOperators(ModuleOp program);
+  std::vector<Offset<fb::Executable>> executables(unsigned number,
+                                                  unsigned &section);
+  std::vector<Offset<fb::Companion>> companionsOf(ModuleOp module,
+                                                  const ProgramBinary &binary);
+  std::vector<std::string> featuresOf(unsigned number,
+                                      ArrayRef<ModuleOp> modules);
   Offset<fb::Program> program(unsigned number, unsigned &section);
 
   flatbuffers::FlatBufferBuilder b;
@@ -208,6 +222,8 @@ private:
   llvm::DenseMap<Attribute, Offset<fb::SizeExpression>> formulas;
   const ModulePieces &pieces;
   const WeightTable &weights;
+  /// By node of the program at hand.
+  llvm::StringMap<StringRef> nodeOperators;
   /// Those of the piece at hand, with their numbers in the program.
   llvm::StringMap<std::pair<unsigned, exec::KernelOp>> kernelsOfPiece;
 };
@@ -363,6 +379,8 @@ Offset<fb::Kernel> IndexBuilder::kernel(exec::KernelOp kernel,
   Offset<flatbuffers::Vector<Offset<fb::Parameter>>> arguments;
   if (ArrayAttr maps = kernel.getTensorMapsAttr())
     arguments = b.CreateVector(argumentsOf(kernel, maps));
+  auto operators = operatorsOf(nodes);
+  auto buffers = buffersOf(kernel);
   return fb::CreateKernel(
       b, b.CreateString(name), b.CreateString(symbol), executable + device,
       strings(nodes), flops ? size(flops) : size(0), size(kernelBytes(kernel)),
@@ -370,7 +388,32 @@ Offset<fb::Kernel> IndexBuilder::kernel(exec::KernelOp kernel,
       kernel.getNumBindings(), kernel.getNumParameters(), cycles,
       b.CreateString(bound.str()), block, /*cluster=*/0,
       shared ? flatbuffers::Optional<uint64_t>(shared) : flatbuffers::nullopt,
-      arguments, resources);
+      arguments, resources, operators, buffers);
+}
+
+/// Null where the model's nodes are called by what they are.
+IndexBuilder::Strings IndexBuilder::operatorsOf(ArrayRef<std::string> nodes) {
+  if (nodeOperators.empty())
+    return 0;
+  std::vector<Offset<flatbuffers::String>> all;
+  for (const std::string &node : nodes)
+    all.push_back(b.CreateSharedString(nodeOperators.lookup(node).str()));
+  return b.CreateVector(all);
+}
+
+/// "f32 1x64x56x56" for each binding.
+IndexBuilder::Strings IndexBuilder::buffersOf(exec::KernelOp kernel) {
+  std::vector<Offset<flatbuffers::String>> all;
+  for (unsigned i = 0; i != kernel.getNumBindings(); ++i) {
+    auto type = cast<MemRefType>(kernel.getBindingType(i));
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    out << type.getElementType();
+    if (type.getRank() != 0)
+      llvm::interleave(type.getShape(), out << " ", "x");
+    all.push_back(b.CreateSharedString(text));
+  }
+  return b.CreateVector(all);
 }
 
 /// Addresses, numbers, then what kernels are told of tensors.
@@ -580,6 +623,101 @@ Offset<fb::Machine> IndexBuilder::machine(const MachineModel &model) {
                            b.CreateString(printMachine(model)));
 }
 
+void IndexBuilder::readOperators(ModuleOp program) {
+  nodeOperators.clear();
+  auto names = program->getAttrOfType<ArrayAttr>(modelNodesAttrName);
+  auto types = program->getAttrOfType<ArrayAttr>(nodeOperatorsAttrName);
+  if (!names || !types)
+    return;
+  for (auto [name, type] : llvm::zip_equal(names.getAsRange<StringAttr>(),
+                                           types.getAsRange<StringAttr>()))
+    nodeOperators[name.getValue()] = type.getValue();
+}
+
+/// Those of all pieces and devices, in the order in which kernels count them;
+/// their other forms behind all of them.
+std::vector<Offset<fb::Executable>>
+IndexBuilder::executables(unsigned number, unsigned &section) {
+  struct OtherForm {
+    const BinaryForm &form;
+    unsigned device, variantOf;
+  };
+  std::vector<OtherForm> otherForms;
+  std::vector<Offset<fb::Executable>> all;
+  auto add = [&](const ProgramBinary &of, unsigned device) {
+    Offset<flatbuffers::String> maker;
+    if (!of.madeBy.empty())
+      maker = b.CreateSharedString(of.madeBy);
+    all.push_back(fb::CreateExecutable(b, b.CreateString(of.format), section++,
+                                       device, flatbuffers::nullopt, maker));
+    for (const BinaryForm &form : of.otherForms)
+      otherForms.push_back({form, device, unsigned(all.size())});
+  };
+  for (const ModulePieces::Piece &piece : pieces.pieces) {
+    add(piece.binaries[number], 0);
+    for (auto [i, of] : llvm::enumerate(piece.binaries[number].companions))
+      add(of, i + 1);
+  }
+  for (const OtherForm &other : otherForms)
+    all.push_back(fb::CreateExecutable(b, b.CreateString(other.form.format),
+                                       section++, other.device,
+                                       other.variantOf));
+  return all;
+}
+
+std::vector<Offset<fb::Companion>>
+IndexBuilder::companionsOf(ModuleOp module, const ProgramBinary &binary) {
+  auto names = module->getAttrOfType<ArrayAttr>(exec::companionsAttrName);
+  std::vector<Offset<fb::Companion>> all;
+  for (auto [i, of] : llvm::enumerate(binary.companions)) {
+    auto name = cast<exec::TargetAttr>(names[i]);
+    all.push_back(fb::CreateCompanion(
+        b, b.CreateString(name.getName().str()),
+        b.CreateString(name.getPreset().str()), b.CreateString(of.deviceType),
+        strings(of.requiredFeatures), machine(of.machine)));
+  }
+  return all;
+}
+
+/// What a machine and a runtime must have: instruction sets, and the parts of
+/// the format that an older runtime would pass over to wrong numbers.
+std::vector<std::string> IndexBuilder::featuresOf(unsigned number,
+                                                  ArrayRef<ModuleOp> modules) {
+  auto hasOtherForms = [&](const ModulePieces::Piece &piece) {
+    const ProgramBinary &of = piece.binaries[number];
+    return !of.otherForms.empty() ||
+           llvm::any_of(of.companions, [](const ProgramBinary &companion) {
+             return !companion.otherForms.empty();
+           });
+  };
+  auto isState = [](Attribute described) {
+    return bool(cast<DictionaryAttr>(described).get(stateAttrName));
+  };
+  auto hasState = [&](ModuleOp module) {
+    return llvm::any_of(module.getOps<exec::ProgramOp>(),
+                        [&](exec::ProgramOp entry) {
+                          return llvm::any_of(entry.getOutputs(), isState);
+                        });
+  };
+  auto hasBlock = [](ModuleOp module) {
+    return llvm::any_of(
+        module.getOps<exec::KernelOp>(),
+        [](exec::KernelOp kernel) { return bool(kernel.getBlock()); });
+  };
+  std::vector<std::string> features =
+      pieces.pieces.front().binaries[number].requiredFeatures;
+  if (pieces.pieces.size() > 1)
+    features.push_back(ASHLAR_MODULE_FEATURE_PIECES);
+  if (llvm::any_of(modules, hasState))
+    features.push_back(ASHLAR_MODULE_FEATURE_STATE);
+  if (llvm::any_of(pieces.pieces, hasOtherForms) ||
+      llvm::any_of(modules, hasBlock))
+    features.push_back(ASHLAR_MODULE_FORMAT_1_1);
+  if (weights.randomSize() != 0)
+    features.push_back(ASHLAR_MODULE_FEATURE_RANDOM_WEIGHTS);
+  return features;
+}
+
 Offset<fb::Program> IndexBuilder::program(unsigned number, unsigned &section) {
   std::vector<Offset<fb::Kernel>> kernels;
   std::vector<Offset<fb::ProgramEntry>> entries, further;
@@ -587,6 +725,7 @@ Offset<fb::Program> IndexBuilder::program(unsigned number, unsigned &section) {
   unsigned executablesBefore = 0;
   for (auto [i, piece] : llvm::enumerate(pieces.pieces)) {
     modules.push_back(programOf(piece, number));
+    readOperators(modules.back());
     const ProgramBinary &binary = piece.binaries[number];
     kernelsOfPiece.clear();
     for (auto kernelOp : modules.back().getOps<exec::KernelOp>()) {
@@ -599,75 +738,22 @@ Offset<fb::Program> IndexBuilder::program(unsigned number, unsigned &section) {
           .push_back(programEntry(op, entry, binary, piece));
     executablesBefore += 1 + binary.companions.size();
   }
-  std::vector<Offset<fb::Executable>> executables;
-  // Behind the first forms of all.
-  struct OtherForm {
-    const BinaryForm &form;
-    unsigned device, variantOf;
-  };
-  std::vector<OtherForm> otherForms;
-  auto addExecutable = [&](const ProgramBinary &of, unsigned device) {
-    Offset<flatbuffers::String> maker;
-    if (!of.madeBy.empty())
-      maker = b.CreateSharedString(of.madeBy);
-    executables.push_back(fb::CreateExecutable(b, b.CreateString(of.format),
-                                               section++, device,
-                                               flatbuffers::nullopt, maker));
-    for (const BinaryForm &form : of.otherForms)
-      otherForms.push_back({form, device, unsigned(executables.size())});
-  };
+  auto code = executables(number, section);
   // What all pieces have in common is said of the first.
   ModuleOp module = modules.front();
   const ProgramBinary &binary = pieces.pieces.front().binaries[number];
   auto target = module->getAttrOfType<exec::TargetAttr>(exec::targetAttrName);
-  addExecutable(binary, 0);
-  std::vector<Offset<fb::Companion>> companions;
-  auto names = module->getAttrOfType<ArrayAttr>(exec::companionsAttrName);
-  for (auto [i, of] : llvm::enumerate(binary.companions)) {
-    addExecutable(of, i + 1);
-    auto name = cast<exec::TargetAttr>(names[i]);
-    companions.push_back(fb::CreateCompanion(
-        b, b.CreateString(name.getName().str()),
-        b.CreateString(name.getPreset().str()), b.CreateString(of.deviceType),
-        strings(of.requiredFeatures), machine(of.machine)));
-  }
-  for (const ModulePieces::Piece &piece : llvm::drop_begin(pieces.pieces)) {
-    addExecutable(piece.binaries[number], 0);
-    for (auto [i, of] : llvm::enumerate(piece.binaries[number].companions))
-      addExecutable(of, i + 1);
-  }
-  for (const OtherForm &other : otherForms)
-    executables.push_back(
-        fb::CreateExecutable(b, b.CreateString(other.form.format), section++,
-                             other.device, other.variantOf));
-  std::vector<std::string> features = binary.requiredFeatures;
+  auto companions = companionsOf(module, binary);
+  std::vector<std::string> features = featuresOf(number, modules);
   Offset<flatbuffers::Vector<Offset<fb::ProgramEntry>>> others;
-  if (!further.empty()) {
-    features.push_back(ASHLAR_MODULE_FEATURE_PIECES);
+  if (!further.empty())
     others = b.CreateVector(further);
-  }
-  auto hasState = [](exec::ProgramOp entry) {
-    return llvm::any_of(entry.getOutputs(), [](Attribute described) {
-      return bool(cast<DictionaryAttr>(described).get(stateAttrName));
-    });
-  };
-  if (llvm::any_of(modules, [&](ModuleOp module) {
-        return llvm::any_of(module.getOps<exec::ProgramOp>(), hasState);
-      }))
-    features.push_back(ASHLAR_MODULE_FEATURE_STATE);
-  auto hasBlock = [](exec::KernelOp kernel) { return bool(kernel.getBlock()); };
-  if (!otherForms.empty() || llvm::any_of(modules, [&](ModuleOp module) {
-        return llvm::any_of(module.getOps<exec::KernelOp>(), hasBlock);
-      }))
-    features.push_back(ASHLAR_MODULE_FORMAT_1_1);
-  if (weights.randomSize() != 0)
-    features.push_back(ASHLAR_MODULE_FEATURE_RANDOM_WEIGHTS);
   auto own = machine(binary.machine);
   auto absent = b.CreateVector(absentNodes(modules));
   return fb::CreateProgram(b, b.CreateString(target.getName().str()),
                            b.CreateString(target.getPreset().str()),
                            b.CreateString(binary.deviceType), strings(features),
-                           b.CreateVector(executables), b.CreateVector(kernels),
+                           b.CreateVector(code), b.CreateVector(kernels),
                            b.CreateVector(entries), own, absent,
                            b.CreateVector(companions),
                            predictNanoseconds(module, binary), others);

@@ -167,3 +167,13 @@ ashlar::measureMemory(ModuleOp module, ArrayRef<ProgramBinary> binaries) {
   }
   return result;
 }
+
+std::vector<MemoryNeeds> ashlar::measureWithoutCode(ModuleOp module) {
+  std::vector<ProgramBinary> binaries;
+  for (auto part : module.getOps<ModuleOp>()) {
+    binaries.emplace_back();
+    for (auto program : part.getOps<exec::ProgramOp>())
+      binaries.back().companions.resize(program.getNumCompanions());
+  }
+  return measureMemory(module, binaries);
+}

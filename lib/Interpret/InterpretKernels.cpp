@@ -2,6 +2,7 @@
 #include "Machine.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Support/Refusal.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -44,8 +45,8 @@ static std::optional<int64_t> reachOf(Type type) {
   return int64_t(reach);
 }
 
-/// Why a function cannot be run, or nothing.
-static std::string whyNot(func::FuncOp function, uint64_t most) {
+/// Why a function cannot be run.
+static Refusal whyNot(func::FuncOp function, uint64_t most) {
   for (Type type : function.getArgumentTypes())
     if (!reachOf(type))
       return "expected arguments of memrefs of numbers, at most " +
@@ -82,7 +83,7 @@ static std::string whyNot(func::FuncOp function, uint64_t most) {
   if (points > most)
     return "has " + std::to_string(points) +
            " products and points, more than " + std::to_string(most);
-  return "";
+  return std::nullopt;
 }
 
 /// Floats of -1 to 1. Wide integers are 0 or 1, since they may be indices.
@@ -157,12 +158,12 @@ struct InterpretKernels
         functions.push_back(function);
     });
     for (func::FuncOp function : functions) {
-      std::string why = whyNot(function, most);
+      Refusal why = whyNot(function, most);
       if (tell)
-        tellOf(function, why);
-      else if (!why.empty())
+        tellOf(function, why.value_or(""));
+      else if (why)
         emitRemark(function.getLoc())
-            << "'" << function.getName() << "' is left out: " << why;
+            << "'" << function.getName() << "' is left out: " << *why;
       else if (failed(check(function)))
         signalPassFailure();
     }
@@ -193,11 +194,16 @@ struct InterpretKernels
     if (auto name = function->getAttrOfType<FlatSymbolRefAttr>("reference")) {
       reference =
           SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(function, name);
-      if (!reference || !whyNot(reference, most).empty() ||
-          reference.getArgumentTypes() != function.getArgumentTypes())
-        return function.emitError("expected a reference that can be run, with "
-                                  "the same arguments, found ")
-               << name;
+      if (!reference || whyNot(reference, most) ||
+          reference.getArgumentTypes() != function.getArgumentTypes()) {
+        InFlightDiagnostic error =
+            function.emitError("expected a reference that can be run, with the "
+                               "same arguments, found ")
+            << name;
+        if (reference)
+          error.attachNote(reference.getLoc()) << "the reference is here";
+        return error;
+      }
     }
     if (through.empty())
       return compare(function, reference);
@@ -231,10 +237,15 @@ struct InterpretKernels
       for (auto [number, type] : llvm::enumerate(function.getArgumentTypes()))
         look(cast<MemRefType>(type).getElementType(), number, expected[number],
              found[number], worst);
-      if (worst.most > tolerance)
-        return function.emitError("expected what ")
-               << (reference ? reference.getName() : "the first schedule")
-               << " gives, found " << worst.place << ", with seed=" << seed + i;
+      if (worst.most > tolerance) {
+        InFlightDiagnostic error =
+            function.emitError("expected what ")
+            << (reference ? reference.getName() : "the first schedule")
+            << " gives, found " << worst.place << ", with seed=" << seed + i;
+        if (reference)
+          error.attachNote(reference.getLoc()) << "the reference is here";
+        return error;
+      }
     }
     found = worst.most;
     emitRemark(function.getLoc())

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Loading and unloading of a module: the file is mapped and verified, a program
+// chosen, weights and code charged to a budget and brought to its devices.
 
 #include "Module.h"
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Refuses programs whose kernels, commands, bindings or contracts a session
+// could not run safely: whatever a file says, no read or write leaves its
+// storage. Called once, when a module is loaded.
 
 #include "IndexVerifier.h"
 

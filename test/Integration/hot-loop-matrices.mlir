@@ -8,8 +8,8 @@
 // RUN: FileCheck %s --check-prefix=INTEGERS < %t.integers
 // RUN: %python %S/hot_loop.py --at-least=4 < %t.integers
 
-// REMARK: 'product'{{.*}} 32x32 sums in registers of the matrix unit tile-bf16
-// REMARK: 'counts'{{.*}} 32x32 sums in registers of the matrix unit tile-int8
+// REMARK: 'product'{{.*}} a tile of 32x32 in registers of the matrix unit tile-bf16
+// REMARK: 'counts'{{.*}} a tile of 32x32 in registers of the matrix unit tile-int8
 
 // Tile registers hold four boxes of sums, and none is spilled in the loop.
 // FLOATS: ldtilecfg

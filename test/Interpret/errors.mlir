@@ -155,7 +155,7 @@ func.func @racing(%y: memref<1xf32>, %x: memref<8xf32>) {
 
 // -----
 
-func.func private @other(%x: memref<8xf32>)
+func.func private @other(%x: memref<8xf32>) // expected-note {{the reference is here}}
 // expected-error@+1 {{expected a reference that can be run, with the same arguments, found @other}}
 func.func @unlike(%x: memref<4xf32>) attributes {reference = @other} {
   return

@@ -4,6 +4,7 @@
 #include "InputTensors.h"
 #include "Tolerance.h"
 #include "ashlar/Driver/DescribeTargets.h"
+#include "ashlar/Support/Refusal.h"
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <map>
@@ -29,20 +30,25 @@ static constexpr const char *footer =
        failed or stands in --expected and does not pass, 2 wrong usage
 )";
 
-std::optional<int> check::parseCommandLine(int argc, char **argv,
-                                           Request &request) {
-  CLI::App app{description, "ashlar-check"};
-  app.footer([] { return "\n" + describeTargets() + footer; });
-  app.set_version_flag("--version", "ashlar-check " ASHLAR_VERSION);
-  std::string targets, precision;
-  CheckOptions &options = request.options;
+namespace {
+/// What is given as text and read after all flags are known.
+struct FlagTexts {
+  std::string targets, precision, against, bisect, fuse;
+  std::vector<std::string> inputs, shapes, values;
+};
+} // namespace
+
+static void declareTests(CLI::App &app, check::Request &request,
+                         FlagTexts &texts) {
+  check::CheckOptions &options = request.options;
   app.add_option("DIR", request.folders, "Folders with tests, or a model")
       ->required();
-  app.add_option("--target", targets,
-                 "T[:PRESET][+T...] to compile for (cpu:host)");
-  app.add_option("--precision", precision,
-                 "f32|bf16|f16, as ashlar-compile's; other than f32, --rtol is "
-                 "2e-2 unless given");
+  app.add_option("--target", texts.targets,
+                 "What to compile for (cpu:host): T[:PRESET][+T...] of the "
+                 "targets below");
+  app.add_option("--precision", texts.precision,
+                 "f32|bf16|f16, as ashlar-compile's; for bf16 and f16, --rtol "
+                 "is 2e-2 unless given");
   app.add_option("--rtol", options.tolerance.relative,
                  "Relative tolerance of floats (1e-3)")
       ->check(tools::FiniteNotNegative());
@@ -56,36 +62,126 @@ std::optional<int> check::parseCommandLine(int argc, char **argv,
                  "Seconds for one test (120)")
       ->check(tools::FinitePositive());
   app.add_option("--json", request.jsonFile,
-                 "Write the results to this file; - is stdout");
+                 "Write the results to this file, or - for standard output");
   app.add_option("--expected", request.expectedFile,
-                 "A list of tests that must pass, SET/NAME a line");
+                 "A file with the tests that must pass, one SET/NAME per line");
   app.add_option("--write-expected", request.writeExpectedFile,
-                 "Write the list of tests that pass");
-  std::string against, bisect, fuse;
-  std::vector<std::string> inputs, shapes, values;
-  CompileOptions &compile = request.against.compile;
-  app.add_option("--against", against,
-                 "reference: compare a model's kernels with that target's; "
-                 "levels: interpret them beside their contractions")
-      ->check(CLI::IsMember({"reference", "levels"}));
-  auto only = [&](CLI::Option *option) { option->needs("--against"); };
-  only(app.add_option("--bisect", bisect,
-                      "fusion|pass: which level or step makes it wrong")
-           ->check(CLI::IsMember({"fusion", "pass"})));
-  only(app.add_option("--input", inputs,
-                      "NAME=FILE.npy, FILE.pb or random[:SEED]; repeatable"));
-  only(app.add_option("--shape", shapes,
-                      "NAME=1x3x224x224 fixes a dynamic input; repeatable"));
-  only(app.add_option("--value", values,
-                      "NAME=0,2 makes an input a constant; repeatable")
-           ->take_all());
-  only(app.add_option("--fuse", fuse, "none|basic|all, as ashlar-compile's"));
-  only(app.add_flag("--exact-convolution", compile.exactConvolution,
-                    "Convolutions without transforms"));
-  only(app.add_option("--reproducer", request.against.reproducer,
-                      "The folder for what goes wrong (MODEL-reproducer)"));
+                 "Write such a file with the tests that pass");
   app.add_flag("--verbose", options.showLogs,
                "Show what the compiler says of each test");
+}
+
+static void declareAgainst(CLI::App &app, check::Request &request,
+                           FlagTexts &texts) {
+  CompileOptions &compile = request.against.compile;
+  app.add_option("--against", texts.against,
+                 "reference: compare each kernel of a model with plain loops; "
+                 "levels: interpret the strategy of each contraction")
+      ->check(CLI::IsMember({"reference", "levels"}));
+  auto only = [&](CLI::Option *option) { option->needs("--against"); };
+  only(app.add_option("--bisect", texts.bisect,
+                      "fusion|pass: find the level or the pass that makes it "
+                      "wrong")
+           ->check(CLI::IsMember({"fusion", "pass"})));
+  only(app.add_option("--input", texts.inputs,
+                      "NAME=FILE.npy, FILE.pb or random[:SEED]; repeatable"));
+  only(app.add_option("--shape", texts.shapes,
+                      "NAME=1x3x224x224: the shape of an input with dynamic "
+                      "sizes; repeatable"));
+  only(app.add_option("--value", texts.values,
+                      "NAME=0,2: make an input a constant; repeatable")
+           ->take_all());
+  only(app.add_option("--fuse", texts.fuse,
+                      "none|basic|all, as ashlar-compile's"));
+  only(app.add_flag("--exact-convolution", compile.exactConvolution,
+                    "Compute convolutions without Winograd's transforms"));
+  only(app.add_option("--reproducer", request.against.reproducer,
+                      "The folder for what goes wrong (MODEL-reproducer)"));
+}
+
+static Refusal readModel(const FlagTexts &texts, check::Request &request) {
+  CompileOptions &compile = request.against.compile;
+  std::map<std::string, std::string> sources;
+  for (const std::string &input : texts.inputs) {
+    size_t at = input.find('=');
+    if (at == std::string::npos || at == 0)
+      return "--input=" + input + ": expected NAME=FILE or NAME=random[:SEED]";
+    sources[input.substr(0, at)] = input.substr(at + 1);
+  }
+  request.against.input = check::inputsFrom(std::move(sources));
+  for (const std::string &shape : texts.shapes) {
+    std::string name;
+    std::vector<int64_t> sizes;
+    if (!parseShape(shape, name, sizes))
+      return "--shape=" + shape + ": expected NAME=1x3x224x224";
+    compile.shapes[name] = sizes;
+  }
+  for (const std::string &value : texts.values) {
+    std::string name;
+    std::vector<std::string> numbers;
+    if (!parseValue(value, name, numbers))
+      return "--value=" + value + ": expected NAME=16000 or NAME=0,2";
+    compile.values[name] = numbers;
+  }
+  if (!texts.fuse.empty() && !parseFuseLevel(texts.fuse, compile.fuse))
+    return "--fuse=" + texts.fuse + ": expected none, basic or all";
+  if (request.folders.size() != 1)
+    return "--against takes one model";
+  compile.input = request.folders.front();
+  return std::nullopt;
+}
+
+static Refusal readAgainst(const CLI::App &app, const FlagTexts &texts,
+                           const char *program, check::Request &request) {
+  if (Refusal wrong = readModel(texts, request))
+    return wrong;
+  request.isAgainst = true;
+  request.isOfLevels = texts.against == "levels";
+  if (request.isOfLevels && (!texts.inputs.empty() || !texts.bisect.empty() ||
+                             app.count("--reproducer") || app.count("--atol")))
+    return "--against=levels makes up its operands and takes none of --input, "
+           "--bisect, --reproducer and --atol";
+  check::AgainstOptions &against = request.against;
+  against.program = program;
+  against.bisect = texts.bisect == "pass"     ? check::Bisect::Pass
+                   : texts.bisect == "fusion" ? check::Bisect::Fusion
+                                              : check::Bisect::None;
+  if (app.count("--rtol"))
+    against.tolerance = request.options.tolerance.relative;
+  if (against.reproducer.empty()) {
+    const std::string &input = against.compile.input;
+    std::string stem = input.substr(input.rfind('/') + 1);
+    against.reproducer = stem.substr(0, stem.rfind('.')) + "-reproducer";
+  }
+  return std::nullopt;
+}
+
+static Refusal readTexts(const CLI::App &app, const FlagTexts &texts,
+                         const char *program, check::Request &request) {
+  if (!texts.against.empty())
+    if (Refusal wrong = readAgainst(app, texts, program, request))
+      return wrong;
+  check::CheckOptions &options = request.options;
+  if (!texts.targets.empty() && !parseTargets(texts.targets, options.targets))
+    return "--target=" + texts.targets + ": expected T[:PRESET]";
+  if (!texts.precision.empty() &&
+      !parseNumberType(texts.precision, options.precision))
+    return "--precision=" + texts.precision + ": expected f32, bf16 or f16";
+  request.against.compile.targets = options.targets;
+  request.against.compile.precision = options.precision;
+  if (options.precision != NumberType::F32 && !app.count("--rtol"))
+    options.tolerance.relative = 2e-2;
+  return std::nullopt;
+}
+
+std::optional<int> check::parseCommandLine(int argc, char **argv,
+                                           Request &request) {
+  CLI::App app{description, "ashlar-check"};
+  app.footer([] { return "\n" + describeTargets() + footer; });
+  app.set_version_flag("--version", "ashlar-check " ASHLAR_VERSION);
+  FlagTexts texts;
+  declareTests(app, request, texts);
+  declareAgainst(app, request, texts);
   tools::acceptRepeated(app);
   try {
     app.parse(argc, argv);
@@ -95,74 +191,13 @@ std::optional<int> check::parseCommandLine(int argc, char **argv,
       return std::cout.flush() ? 0 : 1;
     return 2;
   }
-  auto misuse = [](const std::string &message) {
-    std::cerr << "ashlar-check: " << message << "\n";
-    return 2;
-  };
+  Refusal wrong;
   if (std::string repeated = tools::findRepeated(app); !repeated.empty())
-    return misuse(repeated);
-  if (!against.empty()) {
-    std::map<std::string, std::string> sources;
-    for (const std::string &input : inputs) {
-      size_t at = input.find('=');
-      if (at == std::string::npos || at == 0)
-        return misuse("--input=" + input +
-                      ": expected NAME=FILE or "
-                      "NAME=random[:SEED]");
-      sources[input.substr(0, at)] = input.substr(at + 1);
-    }
-    for (const std::string &shape : shapes) {
-      std::string name;
-      std::vector<int64_t> sizes;
-      if (!parseShape(shape, name, sizes))
-        return misuse("--shape=" + shape + ": expected NAME=1x3x224x224");
-      compile.shapes[name] = sizes;
-    }
-    for (const std::string &value : values) {
-      std::string name;
-      std::vector<std::string> numbers;
-      if (!parseValue(value, name, numbers))
-        return misuse("--value=" + value + ": expected NAME=16000 or NAME=0,2");
-      compile.values[name] = numbers;
-    }
-    if (!fuse.empty() && !parseFuseLevel(fuse, compile.fuse))
-      return misuse("--fuse=" + fuse + ": expected none, basic or all");
-    if (request.folders.size() != 1)
-      return misuse("--against takes one model");
-    request.isAgainst = true;
-    request.isOfLevels = against == "levels";
-    if (request.isOfLevels &&
-        (!inputs.empty() || !bisect.empty() || app.count("--reproducer") ||
-         app.count("--atol")))
-      return misuse("--against=levels makes up its operands and takes none of "
-                    "--input, --bisect, --reproducer and --atol");
-    compile.input = request.folders.front();
-    request.against.input = inputsFrom(std::move(sources));
-    request.against.program = argv[0];
-    request.against.bisect = bisect == "pass"     ? Bisect::Pass
-                             : bisect == "fusion" ? Bisect::Fusion
-                                                  : Bisect::None;
-    if (app.count("--rtol"))
-      request.against.tolerance = options.tolerance.relative;
-    if (request.against.reproducer.empty()) {
-      std::string stem = compile.input.substr(compile.input.rfind('/') + 1);
-      request.against.reproducer =
-          stem.substr(0, stem.rfind('.')) + "-reproducer";
-    }
-  }
-  if (!targets.empty() && !parseTargets(targets, options.targets)) {
-    std::cerr << "ashlar-check: --target=" << targets
-              << ": expected T[:PRESET]\n";
-    return 2;
-  }
-  request.against.compile.targets = options.targets;
-  if (!precision.empty() && !parseNumberType(precision, options.precision)) {
-    std::cerr << "ashlar-check: --precision=" << precision
-              << ": expected f32, bf16 or f16\n";
-    return 2;
-  }
-  request.against.compile.precision = options.precision;
-  if (options.precision != NumberType::F32 && !app.count("--rtol"))
-    options.tolerance.relative = 2e-2;
-  return std::nullopt;
+    wrong = repeated;
+  else
+    wrong = readTexts(app, texts, argv[0], request);
+  if (!wrong)
+    return std::nullopt;
+  std::cerr << "ashlar-check: " << *wrong << "\n";
+  return 2;
 }

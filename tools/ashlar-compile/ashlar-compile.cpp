@@ -94,8 +94,8 @@ int main(int argc, char **argv) {
   case ashlar::CompileStatus::WrongUsage:
     return 2;
   case ashlar::CompileStatus::OurFault:
-    llvm::errs() << "ashlar-compile: this is our own fault; please report it "
-                    "with the model that shows it\n";
+    llvm::errs() << "ashlar-compile: this is a bug in the compiler; please "
+                    "report it with the model that shows it\n";
     return 70;
   }
 }

@@ -6,6 +6,7 @@
 #include "IndexVerifier.h"
 #include "SizeExpression.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace ashlar::tools {
@@ -23,6 +24,39 @@ std::string listed(const std::vector<std::string> &names) {
   for (const std::string &name : names)
     text += (text.empty() ? "" : ", ") + escapeMarkup(name);
   return text;
+}
+
+/// The operators of a command's nodes, each as often as it is there: "Conv, 2
+/// Relu". Empty: not known. Its kernel may be other nodes' as well.
+std::string operatorsOf(const fb::Kernel &kernel,
+                        const std::vector<std::string> &nodes) {
+  std::vector<std::pair<std::string, int>> counts;
+  for (uint32_t i = 0; i < count(kernel.operators()); ++i) {
+    std::string name = kernel.operators()->Get(i)->str();
+    bool isOwn = i < count(kernel.nodes()) &&
+                 std::find(nodes.begin(), nodes.end(),
+                           kernel.nodes()->Get(i)->str()) != nodes.end();
+    if (!isOwn || name.empty())
+      continue;
+    auto found = std::find_if(counts.begin(), counts.end(),
+                              [&](auto &known) { return known.first == name; });
+    if (found != counts.end())
+      ++found->second;
+    else
+      counts.emplace_back(name, 1);
+  }
+  std::string text;
+  for (auto &[name, times] : counts)
+    text += (text.empty() ? "" : ", ") +
+            (times > 1 ? std::to_string(times) + " " : "") + name;
+  return escapeMarkup(text);
+}
+
+std::string joined(const std::vector<std::string> &texts) {
+  std::string all;
+  for (const std::string &text : texts)
+    all += (all.empty() ? "" : ", ") + text;
+  return all;
 }
 
 class Page {
@@ -83,8 +117,10 @@ private:
       name +=
           " <i>and " + std::to_string(command.nodes.size() - 1) + " more</i>";
     std::string flops = "-", bytes = "-", bound = "-", by;
+    std::string operators = command.kernel >= 0 ? "" : "copy";
     if (command.kernel >= 0) {
       const fb::Kernel &kernel = *program.kernels()->Get(command.kernel);
+      operators = operatorsOf(kernel, command.nodes);
       char number[32];
       std::snprintf(number, sizeof(number), "%.3f",
                     double(constantOf(kernel.flops())) / 1e6);
@@ -96,7 +132,9 @@ private:
       by = kernel.bound() ? kernel.bound()->str() : "";
     }
     return "<details class=\"command\"><summary><b>" + std::to_string(i) +
-           "</b><span class=\"name\">" + name + "</span><span>" + flops +
+           "</b><span class=\"name\">" + name + "</span><span class=\"name\">" +
+           operators + "</span><span class=\"name\">" +
+           escapeMarkup(joined(command.makes)) + "</span><span>" + flops +
            "</span><span>" + bytes + "</span><span>" + bound + "</span><span>" +
            escapeMarkup(by) + "</span><span>" +
            escapeMarkup(program.device_type()->str()) + "</span></summary>" +
@@ -111,6 +149,15 @@ private:
                                     : escapeMarkup(command.kernelName));
     if (!command.nodes.empty())
       text += "<dt>nodes<dd>" + listed(command.nodes);
+    if (command.kernel >= 0)
+      if (std::string operators = operatorsOf(
+              *program.kernels()->Get(command.kernel), command.nodes);
+          !operators.empty())
+        text += "<dt>operators<dd>" + operators;
+    if (!command.takes.empty())
+      text += "<dt>operands<dd>" + listed(command.takes);
+    if (!command.makes.empty())
+      text += "<dt>results<dd>" + listed(command.makes);
     std::string reads;
     for (size_t value : operands[i])
       reads += (reads.empty() ? "" : ", ") +
@@ -170,10 +217,10 @@ body{margin:0 16px;font:13px system-ui,sans-serif;background:#fff;color:#222}
 #arcs path.strong{stroke:#c00;stroke-opacity:1}
 summary{cursor:pointer}
 .command>summary,.head{display:grid;list-style:none;gap:10px;
-  grid-template-columns:3em minmax(14em,1fr) 7em 7em 6em 9em 4em;
+  grid-template-columns:3em minmax(12em,1fr) minmax(7em,14em) 11em 7em 7em 6em 9em 4em;
   padding:2px 4px;border-bottom:1px solid #e4e4e4}
-.command>summary span:nth-child(n+3):nth-child(-n+5){text-align:right}
-.head span:nth-child(n+3):nth-child(-n+5){text-align:right}
+.command>summary span:nth-child(n+5):nth-child(-n+7){text-align:right}
+.head span:nth-child(n+5):nth-child(-n+7){text-align:right}
 .command>summary:hover{background:#eef4ff}
 .command[open]>summary{background:#f4f4f4}
 .name{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
@@ -186,10 +233,13 @@ dt{color:#666}dd{margin:0;overflow-wrap:anywhere}
          escapeMarkup(title) +
          "</h2>\n<p>Commands run from top to bottom; an arc goes from where "
          "data is made to where it is read, the thicker the more. Click a "
-         "line for its nodes, operands and results. <button id=\"open\">Open "
+         "line for its nodes, operands and results with their types and "
+         "shapes. <button id=\"open\">Open "
          "all</button> <button id=\"close\">Close all</button> <label>Find: "
          "<input id=\"find\"></label></p>\n<div id=\"graph\"><svg id=\"arcs\">"
-         "</svg>\n<div class=\"head\"><b>#</b><span>node</span><span>Mflop"
+         "</svg>\n<div "
+         "class=\"head\"><b>#</b><span>node</span><span>operators</span>"
+         "<span>result</span><span>Mflop"
          "</span><span>moved</span><span>kilocycles</span><span>bound by"
          "</span><span>device</span></div>\n" +
          page.rows() + "</div>\n" + page.others() +

@@ -177,6 +177,8 @@ static Json programJson(const fb::Program &program, const fb::Module &index) {
         {{"name", textOf(kernel.name())},
          {"target", companion ? targetName(*companion) : targetName(program)},
          {"nodes", stringsJson(kernel.nodes())},
+         {"operators", stringsJson(kernel.operators())},
+         {"buffers", stringsJson(kernel.buffers())},
          {"flops", costJson(kernel.flops())},
          {"bytes", costJson(kernel.bytes())},
          {"launches", launches[i]},

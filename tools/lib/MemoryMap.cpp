@@ -89,8 +89,13 @@ private:
     command.kernelName = kernel.name()->str();
     for (uint32_t i = 0; i < count(dispatch.nodes()); ++i)
       command.nodes.push_back(dispatch.nodes()->Get(i)->str());
-    for (uint32_t i = 0; i < count(dispatch.bindings()); ++i)
-      readOutside(*dispatch.bindings()->Get(i), command);
+    for (uint32_t i = 0; i < count(dispatch.bindings()); ++i) {
+      const fb::Binding &binding = *dispatch.bindings()->Get(i);
+      readOutside(binding, command);
+      if (i < count(kernel.buffers()))
+        (binding.written() ? command.makes : command.takes)
+            .push_back(kernel.buffers()->Get(i)->str());
+    }
     begin(std::move(command));
     for (bool written : {false, true})
       for (uint32_t i = 0; i < count(dispatch.bindings()); ++i) {

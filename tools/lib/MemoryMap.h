@@ -20,6 +20,7 @@ struct MemoryMap {
     int64_t kernel = -1;                      ///< of the program; -1: a copy
     std::string kernelName;                   ///< empty: a copy
     std::vector<std::string> nodes;           ///< the model's
+    std::vector<std::string> takes, makes;    ///< "f32 1x64x56x56", if known
     std::vector<std::string> inputs, outputs; ///< of the entry, by name
     uint64_t weightBytes = 0;                 ///< read
     /// The first node's name, else the kernel's.

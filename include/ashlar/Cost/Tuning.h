@@ -6,6 +6,7 @@
 #define ASHLAR_COST_TUNING_H
 
 #include "ashlar/Machine/MachineModel.h"
+#include "ashlar/Support/Refusal.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <map>
@@ -40,9 +41,8 @@ struct TuningTable {
   std::string digest;                 ///< SHA-256 of the file
   std::map<std::string, TuningEntry> entries; ///< by contraction
 
-  /// Why it says nothing to this compiler about that machine; empty: it does.
-  std::string whyNotFor(llvm::StringRef version,
-                        const MachineModel &machine) const;
+  /// Why it says nothing to this compiler about that machine.
+  Refusal whyNotFor(llvm::StringRef version, const MachineModel &machine) const;
 };
 
 /// The error names the file, the field, what was expected and what was found.
@@ -64,15 +64,15 @@ struct ListedContraction {
 /// machine model. Safe to use from several threads.
 class StrategyTuning {
 public:
-  /// The table may be null. Where `whyIgnored` is not empty, no entry is used.
-  StrategyTuning(std::shared_ptr<const TuningTable> table,
-                 std::string whyIgnored, bool lists)
+  /// The table may be null. Where it is ignored, no entry is used.
+  StrategyTuning(std::shared_ptr<const TuningTable> table, Refusal whyIgnored,
+                 bool lists)
       : whyIgnored(std::move(whyIgnored)), lists(lists),
         table(std::move(table)) {}
 
   /// Null: the table has none, or is not for this machine.
   const TuningEntry *find(llvm::StringRef contraction) const;
-  bool isUsed() const { return table && whyIgnored.empty(); }
+  bool isUsed() const { return table && !whyIgnored; }
   const TuningTable *getTable() const { return table.get(); }
 
   void list(ListedContraction contraction);
@@ -84,7 +84,7 @@ public:
   void refuse();
   bool isRefused() const;
 
-  const std::string whyIgnored;
+  const Refusal whyIgnored;
   const bool lists;
 
 private:

@@ -35,6 +35,9 @@ struct MemoryNeeds {
 /// Of each program, which have passed the stage `schedule`, in order.
 std::vector<MemoryNeeds> measureMemory(mlir::ModuleOp module,
                                        llvm::ArrayRef<ProgramBinary> binaries);
+/// The same before kernels are binaries, with no bytes of code: the least that
+/// the programs will need.
+std::vector<MemoryNeeds> measureWithoutCode(mlir::ModuleOp module);
 /// Of several pieces, each program with the weights and the code of all, and
 /// the most of everything else; without holders.
 std::vector<MemoryNeeds> measureMemory(const ModulePieces &pieces);

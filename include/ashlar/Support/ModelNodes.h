@@ -10,6 +10,8 @@ namespace ashlar {
 /// names of all of the model's nodes, in the model's order (array of strings),
 /// so that what has become of each can be told.
 inline constexpr llvm::StringLiteral modelNodesAttrName = "ashlar.nodes";
+/// The operator of each of these, "Conv"; absent: the names say what they are.
+inline constexpr llvm::StringLiteral nodeOperatorsAttrName = "ashlar.operators";
 
 } // namespace ashlar
 

@@ -28,9 +28,13 @@ static LogicalResult inlineCalls(ModuleOp module, func::FuncOp entry) {
   if (failed(pm.run(module)))
     return failure();
   WalkResult calls = entry.walk([](func::CallOp call) {
-    call.emitError() << "calls '" << call.getCallee()
-                     << "', which calls itself; expected functions that can "
-                        "be inlined";
+    InFlightDiagnostic error = call.emitError();
+    error << "calls '" << call.getCallee()
+          << "', which calls itself; expected functions that can be inlined";
+    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+        call, call.getCalleeAttr());
+    if (callee)
+      error.attachNote(callee.getLoc()) << "the function is here";
     return WalkResult::interrupt();
   });
   return success(!calls.wasInterrupted());

@@ -562,18 +562,24 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
       failed(importOutputs()))
     return nullptr;
   // Every node, so that what has become of each can be told.
-  llvm::SetVector<Attribute> names;
+  llvm::MapVector<Attribute, Attribute> operators;
   std::function<void(const onnx::GraphProto &)> visit =
       [&](const onnx::GraphProto &part) {
         for (const onnx::NodeProto &node : part.node()) {
-          names.insert(b.getStringAttr(displayName(node)));
+          operators.insert({b.getStringAttr(displayName(node)),
+                            b.getStringAttr(node.op_type())});
           for (const onnx::AttributeProto &attribute : node.attribute())
             if (attribute.has_g())
               visit(attribute.g());
         }
       };
   visit(graph);
-  module->getOperation()->setAttr(modelNodesAttrName,
-                                  b.getArrayAttr(names.getArrayRef()));
+  SmallVector<Attribute> names, types;
+  for (auto [name, type] : operators) {
+    names.push_back(name);
+    types.push_back(type);
+  }
+  module->getOperation()->setAttr(modelNodesAttrName, b.getArrayAttr(names));
+  module->getOperation()->setAttr(nodeOperatorsAttrName, b.getArrayAttr(types));
   return module;
 }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One node of the model while it is imported: its operands with their shapes
+// and sizes, its attributes, its results, and refusals that name it.
 #include "NodeImporter.h"
 #include "GraphImporter.h"
 #include "SmallTypes.h"

@@ -78,17 +78,10 @@ bool ashlar::onnx_import::sharesSizes(StringRef op) {
   return op == "Dropout" || op == "LayerNormalization";
 }
 
-LogicalResult ashlar::onnx_import::inferSizes(NodeImporter &node,
-                                              StringRef domain, Sizes &sizes) {
-  int sized = -1;
-  for (unsigned i = 0; i != node.numOperands() && sized < 0; ++i)
-    if (!node.sizes(i).empty())
-      sized = i;
-  if (sized < 0)
-    return success();
-  StringRef op = domain.empty() ? node.opType() : StringRef();
-  LogicalResult done = success();
-  using Rule = LogicalResult (*)(NodeImporter &, Sizes &);
+using Rule = LogicalResult (*)(NodeImporter &, Sizes &);
+
+/// How an operator's sizes follow from its operands'; null: it has none.
+static Rule ruleOf(StringRef op) {
   static const llvm::StringMap<Rule> rules = {
       {"ArgMax", alongAxis},
       {"ArgMin", alongAxis},
@@ -139,25 +132,38 @@ LogicalResult ashlar::onnx_import::inferSizes(NodeImporter &node,
       {"Trilu", sameSizes},
       {"Unique", ownRule},
       {"Unsqueeze", squeezeSizes}};
-  // The others read the sizes of operand 0 alone.
+  if (mapsElements(op))
+    return broadcastSizes;
+  if (Rule rule = rules.lookup(op))
+    return rule;
+  return op.starts_with("Reduce") ? reduceSizes : Rule(nullptr);
+}
+
+/// Whether the sizes of all operands count; else those of the first alone.
+static bool readsAllSizes(StringRef op) {
   static const llvm::StringSet<> readsAll = {
       "Compress",          "Concat",   "Gather", "GatherElements",
       "GatherND",          "Gemm",     "Loop",   "MatMul",
       "NonMaxSuppression", "RoiAlign", "Scan",   "ScatterElements",
       "ScatterND"};
-  Rule rule = rules.lookup(op);
-  if (!rule && op.starts_with("Reduce"))
-    rule = reduceSizes;
-  if (mapsElements(op))
-    rule = broadcastSizes;
-  bool isOther = sized != 0 && !mapsElements(op) && !readsAll.contains(op);
-  if (!rule || isOther)
-    done = node.unsupportedSize("the size of input " + Twine(sized) +
+  return mapsElements(op) || readsAll.contains(op);
+}
+
+LogicalResult ashlar::onnx_import::inferSizes(NodeImporter &node,
+                                              StringRef domain, Sizes &sizes) {
+  int sized = -1;
+  for (unsigned i = 0; i != node.numOperands() && sized < 0; ++i)
+    if (!node.sizes(i).empty())
+      sized = i;
+  if (sized < 0)
+    return success();
+  StringRef op = domain.empty() ? node.opType() : StringRef();
+  Rule rule = ruleOf(op);
+  if (!rule || (sized != 0 && !readsAllSizes(op)))
+    return node.unsupportedSize("the size of input " + Twine(sized) +
                                 " depends on data; at most it is " +
                                 spellShape(node.shape(sized)));
-  else
-    done = rule(node, sizes);
-  if (failed(done))
+  if (failed(rule(node, sizes)))
     return failure();
   if (llvm::none_of(sizes, [](Value size) { return bool(size); }))
     sizes.clear();

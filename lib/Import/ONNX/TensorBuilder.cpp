@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tensor code that operators are made of: elementwise ops with broadcasting,
+// reshapes, transposes, slices, pads and casts, as linalg and tensor ops.
 #include "TensorBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which rows of scratchpad and accumulator each operand, partial sum and result
+// of a contraction has while it is computed, for one candidate of tiles, and
+// whether that fits the chip.
 #include "Layout.h"
 
 #include <algorithm>

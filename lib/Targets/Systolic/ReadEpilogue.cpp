@@ -73,6 +73,8 @@ private:
   int readOperand(unsigned i);
   int readOp(Operation *op);
   int valueOf(Value value);
+  int leaveToStore(int result);
+  void dropUnused();
   std::string finish(int result);
   void shareValues();
   std::string leaveToTransfers();
@@ -531,9 +533,9 @@ void EpilogueReader::shareValues() {
   problem.epilogue.result = same[size_t(problem.epilogue.result)];
 }
 
-/// Leaves to the mvout what it does on its way.
-std::string EpilogueReader::finish(int result) {
-  Epilogue &epilogue = problem.epilogue;
+/// Without what the mvout does on its way: the last rounding, saturation and
+/// relu. Between zero and something larger, relu comes last in either order.
+int EpilogueReader::leaveToStore(int result) {
   auto isResult = [&](uint8_t funct) {
     const EpilogueValue &value = values[size_t(result)];
     return value.kind == EpilogueValue::Result && value.funct == funct;
@@ -556,7 +558,6 @@ std::string EpilogueReader::finish(int result) {
       ((isResult(ASHLAR_SYSTOLIC_MAXIMUM_IMMEDIATE) && immediateOf() <= -128) ||
        (isResult(ASHLAR_SYSTOLIC_MINIMUM_IMMEDIATE) && immediateOf() >= 127)))
     result = values[size_t(result)].left;
-  // Between zero and something larger, in either order.
   if (narrows && isResult(ASHLAR_SYSTOLIC_MINIMUM_IMMEDIATE) &&
       immediateOf() >= 0) {
     double most = immediateOf();
@@ -574,25 +575,17 @@ std::string EpilogueReader::finish(int result) {
   }
   if (narrows && !problem.unrounded &&
       isResult(ASHLAR_SYSTOLIC_MAXIMUM_IMMEDIATE) && immediateOf() == 0) {
-    epilogue.relu = true;
+    problem.epilogue.relu = true;
     result = values[size_t(result)].left;
   }
-  if (isS8 && !values[size_t(result)].isInteger)
-    return "its epilogue stores bytes that are no integers";
-  // The block itself holds what is stored.
-  const EpilogueValue &last = values[size_t(result)];
-  if (last.reach != Reach::Each)
-    return "its epilogue does not depend on the sums";
-  if (result != 0 && last.kind != EpilogueValue::Result)
-    result = unary(ASHLAR_SYSTOLIC_COPY, result);
-  if (result != 0)
-    values[size_t(result)].isNarrow = false;
-  epilogue.result = result;
-  shareValues();
-  result = epilogue.result;
-  // What nobody needs is not computed.
+  return result;
+}
+
+/// What nobody needs is not computed.
+void EpilogueReader::dropUnused() {
+  Epilogue &epilogue = problem.epilogue;
   std::vector<bool> isUsed(values.size(), false);
-  isUsed[size_t(result)] = true;
+  isUsed[size_t(epilogue.result)] = true;
   std::vector<int> place(values.size(), -1);
   for (int v = int(values.size()); v-- > 0;)
     if (isUsed[size_t(v)] && values[size_t(v)].kind == EpilogueValue::Result)
@@ -612,8 +605,27 @@ std::string EpilogueReader::finish(int result) {
       value.right = place[size_t(value.right)];
     used.push_back(value);
   }
-  epilogue.result = place[size_t(result)];
+  epilogue.result = place[size_t(epilogue.result)];
   values = used;
+}
+
+/// Leaves to the mvout what it does on its way.
+std::string EpilogueReader::finish(int result) {
+  result = leaveToStore(result);
+  bool isS8 = problem.result.element == Element::S8;
+  if (isS8 && !values[size_t(result)].isInteger)
+    return "its epilogue stores bytes that are no integers";
+  // The block itself holds what is stored.
+  const EpilogueValue &last = values[size_t(result)];
+  if (last.reach != Reach::Each)
+    return "its epilogue does not depend on the sums";
+  if (result != 0 && last.kind != EpilogueValue::Result)
+    result = unary(ASHLAR_SYSTOLIC_COPY, result);
+  if (result != 0)
+    values[size_t(result)].isNarrow = false;
+  problem.epilogue.result = result;
+  shareValues();
+  dropUnused();
   if (machine.flags & ASHLAR_SYSTOLIC_EXTENDED)
     return "";
   return leaveToTransfers();

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// When operands come to the chip and results leave it, step by step, and which
+// rows of both memories they have meanwhile; Steps.h says by which rules.
 #include "Steps.h"
 #include "Margins.h"
 

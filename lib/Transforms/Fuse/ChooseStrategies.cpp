@@ -163,7 +163,7 @@ private:
         << remark::metric("BytesBefore", panelBytes(fastest))
         << "; predicted are "
         << remark::metric("BoxCycles", int64_t(taken.cost * scale))
-        << " cycles of its boxes instead of "
+        << " cycles for its tiles instead of "
         << remark::metric("BoxCyclesBefore", int64_t(fastest.cost * scale));
   }
 
@@ -445,19 +445,23 @@ private:
           (!next || other.cost < next->cost))
         next = &other;
     auto line = remark::passed(op.getLoc(), about(op, "Strategy", "strategy"));
-    line << remark::metric("Box", shape(best)) << " sums in registers";
+    line << "a tile of " << remark::metric("Box", shape(best))
+         << " in registers";
     if (best.unit)
       line << " of the matrix unit " << remark::metric("Unit", best.unit->name);
     else if (forTypes && !inA(last))
       line << ", not of the matrix unit "
            << remark::metric("UnitLeft", forTypes->name);
     line << ", "
-         << (isPacked ? "b in panels"
-             : packs  ? "b put into panels on the way"
-                      : "b as it lies")
-         << ", loops " << remark::metric("Order", spell(order)) << ", workers "
-         << remark::metric("Workers", spell(workers)) << ": "
-         << remark::metric("Cycles", int64_t(prediction.cycles()))
+         << (isPacked ? "b packed while compiling"
+             : packs  ? "b packed by each call"
+                      : "b read in place")
+         << ", loops over dims " << remark::metric("Order", spell(order));
+    if (llvm::any_of(workers, [](int64_t part) { return part != 0; }))
+      line << ", a worker's part " << remark::metric("Workers", spell(workers));
+    else
+      line << ", all for one worker";
+    line << ": " << remark::metric("Cycles", int64_t(prediction.cycles()))
          << " cycles, "
          << remark::metric(
                 "Microseconds",
@@ -476,7 +480,7 @@ private:
       line << "; runner-up " << remark::metric("RunnerUp", shape(*next))
            << " with "
            << remark::metric("RunnerUpCycles", int64_t(next->cost * scale))
-           << " cycles of its boxes instead of "
+           << " cycles for its tiles instead of "
            << remark::metric("BoxCycles", int64_t(best.cost * scale));
     int64_t products = 1;
     for (int64_t size : sizes)
@@ -524,10 +528,10 @@ struct ChooseStrategies
     return readMachineOption(context, machineName, machine);
   }
   void runOnOperation() override {
-    if (tuning && !tuning->whyIgnored.empty())
+    if (tuning && tuning->whyIgnored)
       remark::missed(getOperation().getLoc(),
                      about(getOperation(), "TuningTable", "strategy"))
-          << "the tuning table is not used: " << tuning->whyIgnored;
+          << "the tuning table is not used: " << *tuning->whyIgnored;
     // What becomes one kernel later is that by its form.
     ofAttentions.clear();
     getOperation().walk([&](tile::ContractOp op) {

@@ -474,7 +474,7 @@ private:
     if (plan.scratch >= fastest.scratch)
       return;
     remark::passed(op.getLoc(), about(op, "Scratch", "schedule"))
-        << "works on fewer boxes at once, so that a worker needs "
+        << "works on fewer tiles at once, so that a worker needs "
         << remark::metric("Bytes", plan.scratch) << " bytes of scratch instead "
         << "of " << remark::metric("BytesBefore", fastest.scratch)
         << "; predicted are " << remark::metric("Cycles", int64_t(plan.cycles))

@@ -18,8 +18,11 @@ namespace {
 LogicalResult isWaitedFor(Operation *op, Value token) {
   if (token.use_empty())
     return success();
-  return op->emitOpError("expected to be waited for in its own iteration, by a "
-                         "worker that does everything itself");
+  InFlightDiagnostic error =
+      op->emitOpError("expected to be waited for in its own iteration, by a "
+                      "worker that does everything itself");
+  error.attachNote((*token.user_begin())->getLoc()) << "waited for here";
+  return error;
 }
 
 /// What it begins, it ends.
@@ -52,10 +55,14 @@ LogicalResult expand(tile::CopyOp op) {
     auto step = dyn_cast<tile::StepOp>(user);
     if (type.getLayout() ||
         (step ? !step.getAOffsets().empty() || !step.getBOffsets().empty()
-              : !isa<tile::ViewOp>(user)))
-      return user->emitOpError("expected slots whose elements lie row by row, "
-                               "read from the first on, by a worker that "
-                               "copies itself");
+              : !isa<tile::ViewOp>(user))) {
+      InFlightDiagnostic error =
+          user->emitOpError("expected slots whose elements lie row by row, "
+                            "read from the first on, by a worker that copies "
+                            "itself");
+      error.attachNote(op.getLoc()) << "the slot is filled here";
+      return error;
+    }
   }
   int64_t rank = type.getShape().size();
   Value memory = memref::AllocOp::create(b, op.getLoc(), type.getView());
@@ -77,10 +84,13 @@ LogicalResult expand(tile::CopyOp op) {
 }
 
 LogicalResult expand(tile::AllocOp op) {
-  if (!op->use_empty())
-    return op->user_begin()->emitOpError(
+  if (!op->use_empty()) {
+    InFlightDiagnostic error = op->user_begin()->emitOpError(
         "expected roles that follow each other, for a worker that copies "
         "itself");
+    error.attachNote(op.getLoc()) << "the ring is here";
+    return error;
+  }
   op.erase();
   return success();
 }

@@ -42,8 +42,9 @@ struct ClonePrograms : ashlar::impl::CloneProgramsPassBase<ClonePrograms> {
             b.getArrayAttr(ArrayRef<Attribute>(described).drop_front()));
       if (llvm::is_contained(standsIn, unsigned(i)))
         program->setAttr(exec::standsInAttrName, b.getUnitAttr());
-      if (Attribute nodes = module->getAttr(modelNodesAttrName))
-        program->setAttr(modelNodesAttrName, nodes);
+      for (StringRef name : {modelNodesAttrName, nodeOperatorsAttrName})
+        if (Attribute nodes = module->getAttr(name))
+          program->setAttr(name, nodes);
       OpBuilder inner = OpBuilder::atBlockEnd(program.getBody());
       for (Operation *op : originals)
         inner.clone(*op);
@@ -51,6 +52,7 @@ struct ClonePrograms : ashlar::impl::CloneProgramsPassBase<ClonePrograms> {
     for (Operation *op : originals)
       op->erase();
     module->removeAttr(modelNodesAttrName);
+    module->removeAttr(nodeOperatorsAttrName);
   }
 };
 } // namespace

@@ -141,10 +141,14 @@ LogicalResult BufferPlan::checkStates() {
     auto invoke = operand.get().getDefiningOp<exec::InvokeOp>();
     if (operand.get() != place &&
         !(invoke && llvm::is_contained(invoke.getOperands(), place) &&
-          places.count(operand.get())))
-      return ret->emitError("expected result ")
-             << operand.getOperandNumber()
-             << " to be a state that a kernel changes in place";
+          places.count(operand.get()))) {
+      InFlightDiagnostic error =
+          ret->emitError("expected result ")
+          << operand.getOperandNumber()
+          << " to be a state that a kernel changes in place";
+      error.attachNote(operand.get().getLoc()) << "the result is made here";
+      return error;
+    }
   }
   return success();
 }

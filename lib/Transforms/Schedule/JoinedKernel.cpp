@@ -88,73 +88,96 @@ static int64_t offsetOf(Value value) {
   return offset;
 }
 
-KernelJoiner::Wiring
-KernelJoiner::wire(ArrayRef<exec::InvokeOp> members) const {
-  Wiring wiring;
-  llvm::DenseMap<Operation *, size_t> numbers;
-  SmallVector<Batch> batches;
-  for (auto [i, member] : llvm::enumerate(members)) {
-    numbers[member] = i;
-    batches.push_back(batchOf(bodyOf(member)));
+namespace {
+using Place = KernelJoiner::Wiring::Place;
+
+/// Where each member's buffers lie in the kernel that all of them become.
+class Wirer {
+public:
+  Wirer(ArrayRef<exec::InvokeOp> members, ArrayRef<Batch> batches,
+        ArrayRef<Instance> order)
+      : members(members), batches(batches), order(order),
+        steps(members.size()) {
+    for (auto [i, member] : llvm::enumerate(members))
+      numbers[member] = i;
+    for (auto [i, instance] : llvm::enumerate(order))
+      steps[instance.member].push_back(int64_t(i));
   }
-  // Lanes take turns with the arrays: parts of a batch are too short for that,
-  // and cost a fifth more of MobileNetV2 at batch 8.
-  bool hasLanes = llvm::any_of(members, [&](exec::InvokeOp member) {
-    return isDepthwise(bodyOf(member));
-  });
-  SmallVector<Instance> order =
-      orderByPart(members, batches, hasLanes ? 0 : chipBytes);
-  // By member: its steps, one for each part of the batch.
-  SmallVector<SmallVector<int64_t>> steps(members.size());
-  for (auto [i, instance] : llvm::enumerate(order))
-    steps[instance.member].push_back(int64_t(i));
-  // Views are read through; whoever else reads a result wants it whole.
-  std::function<bool(Value, SmallVectorImpl<size_t> &)> isInner =
-      [&](Value value, SmallVectorImpl<size_t> &readers) {
-        return llvm::all_of(value.getUsers(), [&](Operation *user) {
-          auto found = numbers.find(user);
-          if (found != numbers.end()) {
-            readers.push_back(found->second);
-            return true;
-          }
-          return isView(user) && isInner(user->getResult(0), readers);
-        });
-      };
-  // Results, or parts of them, with offsets of 0.
-  llvm::DenseMap<Value, SmallVector<Wiring::Place>> made;
+
+  /// What only members read becomes shared memory, all else arguments.
+  void sortValues(KernelJoiner::Wiring &wiring);
+  void placeShared(KernelJoiner::Wiring &wiring);
+  /// Of one argument of a member, in one part of its batch.
+  Place placeOf(const KernelJoiner::Wiring &wiring, const Instance &instance,
+                Value value, size_t argument) const;
+
+private:
+  bool isInner(Value value, SmallVectorImpl<size_t> &readers) const;
+  void share(Value result, size_t member, ArrayRef<size_t> readers);
+
+  ArrayRef<exec::InvokeOp> members;
+  ArrayRef<Batch> batches;
+  ArrayRef<Instance> order;
+  llvm::DenseMap<Operation *, size_t> numbers;
+  /// By member: its steps, one for each part of the batch.
+  SmallVector<SmallVector<int64_t>> steps;
+  /// Results, or parts of them, with offsets of 0.
+  llvm::DenseMap<Value, SmallVector<Place>> made;
   SmallVector<ArenaRequest> requests;
   SmallVector<std::pair<Value, size_t>> shared; ///< and which part
+};
+} // namespace
+
+/// Views are read through; whoever else reads a result wants it whole.
+bool Wirer::isInner(Value value, SmallVectorImpl<size_t> &readers) const {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    auto found = numbers.find(user);
+    if (found != numbers.end()) {
+      readers.push_back(found->second);
+      return true;
+    }
+    return isView(user) && isInner(user->getResult(0), readers);
+  });
+}
+
+/// Parts have their own places, where each is read before the next one is made.
+void Wirer::share(Value result, size_t member, ArrayRef<size_t> readers) {
+  size_t parts = steps[member].size();
+  bool isApart = llvm::all_of(readers, [&](size_t reader) {
+    return steps[reader].size() == parts &&
+           (parts == 1 || steps[reader].front() < steps[member].back());
+  });
+  size_t pieces = isApart ? parts : 1;
+  made[result].resize(pieces);
+  for (size_t piece = 0; piece < pieces; ++piece) {
+    int64_t last = 0;
+    for (size_t reader : readers)
+      last =
+          std::max(last, isApart ? steps[reader][piece] : steps[reader].back());
+    shared.push_back({result, piece});
+    requests.push_back({steps[member][piece], last + 1,
+                        byteSize(result.getType()) / int64_t(pieces)});
+  }
+}
+
+void Wirer::sortValues(KernelJoiner::Wiring &wiring) {
   for (auto [i, member] : llvm::enumerate(members)) {
     for (Value result : member->getResults()) {
       SmallVector<size_t> readers;
-      if (!isInner(result, readers)) {
+      if (isInner(result, readers)) {
+        readers.push_back(i);
+        share(result, i, readers);
+      } else {
         wiring.results.push_back(result);
-        continue;
-      }
-      readers.push_back(i);
-      // Parts have their own places, where each is read before the next one is
-      // made.
-      size_t parts = steps[i].size();
-      bool isApart = llvm::all_of(readers, [&, own = i](size_t reader) {
-        return steps[reader].size() == parts &&
-               (parts == 1 || steps[reader].front() < steps[own].back());
-      });
-      size_t pieces = isApart ? parts : 1;
-      made[result].resize(pieces);
-      for (size_t piece = 0; piece < pieces; ++piece) {
-        int64_t last = 0;
-        for (size_t reader : readers)
-          last = std::max(last, isApart ? steps[reader][piece]
-                                        : steps[reader].back());
-        shared.push_back({result, piece});
-        requests.push_back({steps[i][piece], last + 1,
-                            byteSize(result.getType()) / int64_t(pieces)});
       }
     }
     for (Value operand : exec::InvokeOp(member).getOperands())
       if (!numbers.count(viewed(operand).getDefiningOp()))
         wiring.operands.insert(operand);
   }
+}
+
+void Wirer::placeShared(KernelJoiner::Wiring &wiring) {
   unsigned first = wiring.operands.size();
   for (auto [i, result] : llvm::enumerate(wiring.results))
     made[result] = {{unsigned(first + i), 0, false}};
@@ -163,43 +186,64 @@ KernelJoiner::wire(ArrayRef<exec::InvokeOp> members) const {
   for (auto [piece, offset] : llvm::zip(shared, plan.offsets))
     made[piece.first][piece.second] = {unsigned(first + wiring.results.size()),
                                        offset, true};
+}
+
+Place Wirer::placeOf(const KernelJoiner::Wiring &wiring,
+                     const Instance &instance, Value value,
+                     size_t argument) const {
+  auto found = made.find(viewed(value));
+  Place place;
+  bool isPiece = false;
+  if (found == made.end()) {
+    auto at = llvm::find(wiring.operands, value);
+    place.argument = unsigned(at - wiring.operands.begin());
+  } else {
+    isPiece = found->second.size() > 1;
+    place = found->second[isPiece ? instance.part : 0];
+  }
+  int64_t unit =
+      place.isShared ? elementBytes(getElementTypeOrSelf(value.getType())) : 1;
+  if (found != made.end() && !isPiece)
+    place.offset += offsetOf(value) * unit;
+  bool isSliced = instance.parts > 1 &&
+                  batches[instance.member].isSliced[argument] && !isPiece;
+  if (isSliced)
+    place.offset += instance.part * unit *
+                    cast<ShapedType>(value.getType()).getNumElements() /
+                    instance.parts;
+  return place;
+}
+
+KernelJoiner::Wiring
+KernelJoiner::wire(ArrayRef<exec::InvokeOp> members) const {
+  SmallVector<Batch> batches;
+  for (exec::InvokeOp member : members)
+    batches.push_back(batchOf(bodyOf(member)));
+  // Lanes take turns with the arrays: parts of a batch are too short for that,
+  // and cost a fifth more of MobileNetV2 at batch 8.
+  bool hasLanes = llvm::any_of(members, [&](exec::InvokeOp member) {
+    return isDepthwise(bodyOf(member));
+  });
+  SmallVector<Instance> order =
+      orderByPart(members, batches, hasLanes ? 0 : chipBytes);
+  Wiring wiring;
+  Wirer wirer(members, batches, order);
+  wirer.sortValues(wiring);
+  wirer.placeShared(wiring);
   for (const Instance &instance : order) {
     exec::InvokeOp member = members[instance.member];
-    const Batch &batch = batches[instance.member];
     Wiring::Step &step = wiring.steps.emplace_back();
     step.kernel = kernelOf(member);
     step.body = bodyOf(member);
     step.parts = instance.parts;
     if (step.parts > 1) {
-      step.isSliced = batch.isSliced;
+      step.isSliced = batches[instance.member].isSliced;
       wiring.membersInParts += instance.part == 0;
     }
-    auto placeOf = [&](Value value, size_t argument) {
-      auto found = made.find(viewed(value));
-      Wiring::Place place;
-      bool isPiece = false;
-      if (found == made.end()) {
-        auto at = llvm::find(wiring.operands, value);
-        place.argument = unsigned(at - wiring.operands.begin());
-      } else {
-        isPiece = found->second.size() > 1;
-        place = found->second[isPiece ? instance.part : 0];
-      }
-      int64_t unit = place.isShared
-                         ? elementBytes(getElementTypeOrSelf(value.getType()))
-                         : 1;
-      if (found != made.end() && !isPiece)
-        place.offset += offsetOf(value) * unit;
-      if (step.parts > 1 && step.isSliced[argument] && !isPiece)
-        place.offset += instance.part * unit *
-                        cast<ShapedType>(value.getType()).getNumElements() /
-                        step.parts;
-      step.places.push_back(place);
-    };
-    for (auto [i, operand] : llvm::enumerate(member.getOperands()))
-      placeOf(operand, i);
-    for (auto [i, result] : llvm::enumerate(member->getResults()))
-      placeOf(result, member.getOperands().size() + i);
+    SmallVector<Value> arguments(member.getOperands());
+    llvm::append_range(arguments, member->getResults());
+    for (auto [i, argument] : llvm::enumerate(arguments))
+      step.places.push_back(wirer.placeOf(wiring, instance, argument, i));
   }
   return wiring;
 }

@@ -31,8 +31,10 @@ public:
   /// Kernels that were joined and that nobody invokes by themselves.
   void eraseUnused();
 
-private:
+  /// Which buffers of members are which arguments of the joined kernel.
   struct Wiring;
+
+private:
   Wiring wire(llvm::ArrayRef<exec::InvokeOp> members) const;
   exec::KernelOp write(const Wiring &wiring, size_t members,
                        mlir::Location location);

@@ -106,18 +106,28 @@ LogicalResult BufferPlan::placeLoop(Operation *loop) {
   }
   auto conditional = dyn_cast<scf::WhileOp>(loop);
   if (conditional &&
-      !conditional.getBeforeBody()->getOps<exec::InvokeOp>().empty())
-    return loop->emitError("cannot be scheduled: expected its condition to be "
-                           "computed by the step before, found kernels in the "
-                           "block that decides");
+      !conditional.getBeforeBody()->getOps<exec::InvokeOp>().empty()) {
+    InFlightDiagnostic error =
+        loop->emitError("cannot be scheduled: expected its condition to be "
+                        "computed by the iteration before, found kernels in "
+                        "the block that decides");
+    exec::InvokeOp first =
+        *conditional.getBeforeBody()->getOps<exec::InvokeOp>().begin();
+    error.attachNote(first.getLoc()) << "the first of them is here";
+    return error;
+  }
   ValueRange results = loop->getResults();
   for (auto [i, result] : llvm::enumerate(results)) {
     Value source = conditional ? conditional.getConditionOp().getArgs()[i]
                                : carried.arguments[i];
-    if (!llvm::is_contained(carried.arguments, source))
-      return loop->emitError("cannot be scheduled: expected its condition to "
-                             "pass on what the loop carries, found ")
-             << source;
+    if (!llvm::is_contained(carried.arguments, source)) {
+      InFlightDiagnostic error =
+          loop->emitError("cannot be scheduled: expected its condition to pass "
+                          "on what the loop carries, found ")
+          << source;
+      error.attachNote(source.getLoc()) << "computed here";
+      return error;
+    }
     if (conditional)
       places[conditional.getAfterArguments()[i]] = places.lookup(source);
     places[result] = places.lookup(source);
@@ -149,9 +159,13 @@ LogicalResult BufferPlan::placeRow(Operation *slice) {
       rows && rows.getOwner() == loop.getBody() && rows.hasOneUse() &&
       insert->hasOneUse() &&
       loop.getTiedLoopYieldedValue(rows)->get() == insert.getResult();
-  if (!isInPlace)
-    return slice->emitError("cannot be scheduled: expected rows to be put into "
-                            "a tensor that the loop carries for this alone");
+  if (!isInPlace) {
+    InFlightDiagnostic error =
+        slice->emitError("cannot be scheduled: expected rows to be put into a "
+                         "tensor that the loop carries for this alone");
+    error.attachNote(insert.getDest().getLoc()) << "the tensor comes from here";
+    return error;
+  }
   places[insert.getResult()] = places.lookup(rows);
   return success();
 }

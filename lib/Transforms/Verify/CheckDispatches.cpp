@@ -54,15 +54,17 @@ LogicalResult ashlar::checkEntryBody(func::FuncOp entry, StringRef kernelOp) {
 
 static LogicalResult checkDispatch(exec::DispatchOp dispatch) {
   WalkResult walk =
-      dispatch.getBody().walk<WalkOrder::PreOrder>([](Operation *op) {
+      dispatch.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
         if (isTensorCode(op) ||
             isa<exec::YieldOp, tile::AttentionOp, tile::ContractOp,
                 tile::IndexOp, tile::RowMaximumOp, tile::RowSumOp,
                 tile::WinogradOp, tile::YieldOp>(op))
           return WalkResult::advance();
-        op->emitError("after the stage fuse: expected ops of linalg, tensor, "
-                      "arith, math and scf in a dispatch, found '")
+        InFlightDiagnostic error =
+            op->emitError("after the stage fuse: expected ops of linalg, "
+                          "tensor, arith, math and scf in a dispatch, found '")
             << op->getName() << "'";
+        error.attachNote(dispatch.getLoc()) << "the dispatch is here";
         return WalkResult::interrupt();
       });
   return failure(walk.wasInterrupted());

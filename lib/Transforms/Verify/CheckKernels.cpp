@@ -13,30 +13,30 @@ using namespace ashlar;
 /// come scratch of the size that it says, then the range of groups.
 static LogicalResult checkArguments(exec::KernelOp kernel, func::FuncOp body) {
   auto refuse = [&](StringRef expected, auto found) {
-    return body.emitError("after the stage tile: expected kernel '")
-           << kernel.getName() << "' to take " << expected << ", found "
-           << found;
+    InFlightDiagnostic error =
+        body.emitError("after the stage tile: expected kernel '")
+        << kernel.getName() << "' to " << expected << ", found " << found;
+    error.attachNote(kernel.getLoc()) << "the kernel is here";
+    return error;
   };
   ArrayRef<Type> types = body.getArgumentTypes().drop_front(
       kernel.getNumBindings() + kernel.getNumParameters());
   if (types.size() != 3)
-    return refuse("buffers, parameters, scratch, first and last group",
+    return refuse("take buffers, parameters, scratch, first and last group",
                   std::to_string(types.size()) +
                       " arguments behind the parameters");
   Builder b(kernel.getContext());
   Type scratch =
       MemRefType::get({int64_t(*kernel.getScratchBytes())}, b.getI8Type());
   if (types[0] != scratch)
-    return refuse("as many bytes of scratch as it says, " +
+    return refuse("take as many bytes of scratch as it says, " +
                       std::to_string(*kernel.getScratchBytes()),
                   types[0]);
   for (Type type : types.take_back(2))
     if (!type.isIndex())
-      return refuse("a range of groups as index", type);
+      return refuse("take a range of groups as index", type);
   if (body.getNumResults() != 0)
-    return body.emitError("after the stage tile: expected kernel '")
-           << kernel.getName() << "' to return nothing, found "
-           << body.getResultTypes();
+    return refuse("return nothing", body.getResultTypes());
   return success();
 }
 
@@ -44,9 +44,11 @@ static LogicalResult checkBody(exec::KernelOp kernel, func::FuncOp body) {
   WalkResult walk =
       body.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
         auto refuse = [&](StringRef expected) {
-          op->emitError("after the stage tile: expected ")
+          InFlightDiagnostic error =
+              op->emitError("after the stage tile: expected ")
               << expected << " in kernel '" << kernel.getName() << "', found '"
               << op->getName() << "'";
+          error.attachNote(kernel.getLoc()) << "the kernel is here";
           return WalkResult::interrupt();
         };
         auto alloc = dyn_cast<memref::AllocOp>(op);
@@ -73,9 +75,14 @@ static LogicalResult checkKernel(exec::KernelOp kernel,
     return kernel.emitError("after the stage tile: expected ")
            << missing << " of kernel '" << kernel.getName() << "', found none";
   auto body = symbols.lookup<func::FuncOp>(*kernel.getBody());
-  if (!body || body.isDeclaration() || body.isPublic())
-    return kernel.emitError("after the stage tile: expected kernel '")
-           << kernel.getName() << "' to call a private function with a body";
+  if (!body || body.isDeclaration() || body.isPublic()) {
+    InFlightDiagnostic error =
+        kernel.emitError("after the stage tile: expected kernel '")
+        << kernel.getName() << "' to call a private function with a body";
+    if (body)
+      error.attachNote(body.getLoc()) << "the function is here";
+    return error;
+  }
   auto others = kernel->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
       exec::companionsAttrName);
   if (size_t devices = 1 + (others ? others.size() : 0);
@@ -90,13 +97,18 @@ static LogicalResult checkKernel(exec::KernelOp kernel,
 
 LogicalResult ashlar::checkKernels(ModuleOp program) {
   SymbolTable symbols(program);
-  llvm::DenseSet<StringRef> bodies;
+  llvm::DenseMap<StringRef, exec::KernelOp> bodies;
   for (auto kernel : program.getOps<exec::KernelOp>()) {
     if (failed(checkKernel(kernel, symbols)))
       return failure();
-    if (!bodies.insert(*kernel.getBody()).second)
-      return kernel.emitError("after the stage tile: expected kernel '")
-             << kernel.getName() << "' to call a function of its own";
+    auto [other, isNew] = bodies.try_emplace(*kernel.getBody(), kernel);
+    if (isNew)
+      continue;
+    InFlightDiagnostic error =
+        kernel.emitError("after the stage tile: expected kernel '")
+        << kernel.getName() << "' to call a function of its own";
+    error.attachNote(other->second.getLoc()) << "this kernel calls it, too";
+    return error;
   }
   for (auto function : program.getOps<func::FuncOp>()) {
     if (function.isPublic()) {

@@ -51,10 +51,13 @@ static LogicalResult checkCasts(Operation *op) {
   };
   if (!rounding || !mayGo(rounding) || !mayGo(extension))
     return success();
-  return op->emitError("after the stage precision: expected no rounding that "
-                       "is extended at once, found ")
-         << rounding.getType() << " between " << rounding.getIn().getType()
-         << " and " << extension.getType();
+  InFlightDiagnostic error =
+      op->emitError("after the stage precision: expected no rounding that is "
+                    "extended at once, found ")
+      << rounding.getType() << " between " << rounding.getIn().getType()
+      << " and " << extension.getType();
+  error.attachNote(rounding.getLoc()) << "rounded here";
+  return error;
 }
 
 LogicalResult ashlar::checkElementTypes(ModuleOp program) {

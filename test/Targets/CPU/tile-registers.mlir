@@ -17,7 +17,7 @@
 // CHECK: call void @llvm.x86.ldtilecfg
 // CHECK: call void @llvm.x86.tilerelease()
 // CHECK-NOT: internal(
-// REMARKS: sums in registers of the matrix unit
+// REMARKS: in registers of the matrix unit
 // REMARKS-NOT: multiplies on vectors
 // VECTORS-NOT: llvm.x86.tile
 func.func @main(%x: tensor<100x64xbf16>, %w: tensor<64x100xbf16>) -> tensor<100x100xf32> {

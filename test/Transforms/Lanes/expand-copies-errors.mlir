@@ -8,7 +8,7 @@
 !slot = !tile.slot<8x8xf32, #tile.layout<swizzle [3, 3, 3]>>
 func.func @swizzled(%a: memref<8xf32>, %b: memref<8x8xf32>, %acc: !tile.acc<8xf32>) -> !tile.acc<8xf32> {
   %r = tile.alloc : !ring
-  %s, %t = tile.copy %b to %r {map = #same} : memref<8x8xf32> to !ring
+  %s, %t = tile.copy %b to %r {map = #same} : memref<8x8xf32> to !ring // expected-note {{the slot is filled here}}
   tile.wait %t
   // expected-error@+1 {{expected slots whose elements lie row by row, read from the first on, by a worker that copies itself}}
   %1 = tile.step %acc, %a, %s {reduced = array<i64: 8>, unroll = 1,
@@ -25,7 +25,7 @@ func.func @ahead(%b: memref<8xf32>, %i0: index, %i1: index, %i8: index) {
   %r = tile.alloc : !tile.ring<2, 8xf32>
   // expected-error@+1 {{expected to be waited for in its own iteration, by a worker that does everything itself}}
   %s, %t = tile.copy %b to %r {map = #same} : memref<8xf32> to !tile.ring<2, 8xf32>
-  scf.for %i = %i0 to %i8 step %i1 iter_args(%own = %t) -> (!tile.token) {
+  scf.for %i = %i0 to %i8 step %i1 iter_args(%own = %t) -> (!tile.token) { // expected-note {{waited for here}}
     tile.wait %own
     scf.yield %own : !tile.token
   }
@@ -37,7 +37,7 @@ func.func @ahead(%b: memref<8xf32>, %i0: index, %i1: index, %i8: index) {
 
 #same = affine_map<(n) -> (n)>
 func.func @apart(%b: memref<8xf32>) {
-  %r = tile.alloc : !tile.ring<2, 8xf32>
+  %r = tile.alloc : !tile.ring<2, 8xf32> // expected-note {{the ring is here}}
   tile.role "producer" concurrent {
     %s, %t = tile.copy %b to %r {map = #same} : memref<8xf32> to !tile.ring<2, 8xf32>
   }

@@ -23,9 +23,9 @@ func.func @gaps(%x: tensor<4x4xf32>) -> tensor<4x2xf32> {
 // What decides whether a loop goes on is computed by the step before.
 exec.kernel @k : (memref<i1>) -> memref<i1>
 func.func @deciding(%c: tensor<i1>) -> tensor<i1> {
-  // expected-error@+1 {{cannot be scheduled: expected its condition to be computed by the step before, found kernels in the block that decides}}
+  // expected-error@+1 {{cannot be scheduled: expected its condition to be computed by the iteration before, found kernels in the block that decides}}
   %r = scf.while (%a = %c) : (tensor<i1>) -> tensor<i1> {
-    %d = exec.invoke @k(%a) : (tensor<i1>) -> tensor<i1>
+    %d = exec.invoke @k(%a) : (tensor<i1>) -> tensor<i1> // expected-note {{the first of them is here}}
     %go = tensor.extract %d[] : tensor<i1>
     scf.condition(%go) %a : tensor<i1>
   } do {
@@ -43,7 +43,7 @@ func.func @rows(%x: tensor<4x16xf32>, %y: tensor<16xf32>)
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
-  %r:2 = scf.for %i = %c0 to %c4 step %c1 iter_args(%a = %x, %b = %x)
+  %r:2 = scf.for %i = %c0 to %c4 step %c1 iter_args(%a = %x, %b = %x) // expected-note {{the tensor comes from here}}
       -> (tensor<4x16xf32>, tensor<4x16xf32>) {
     // expected-error@+1 {{cannot be scheduled: expected rows to be put into a tensor that the loop carries for this alone}}
     %s = tensor.insert_slice %y into %a[%i, 0] [1, 16] [1, 1]

@@ -130,7 +130,7 @@ module {
 //--- precision.mlir
 // A rounding that no memory asks for does not stand before its extension.
 func.func @chain(%x: f32) -> f32 {
-  %0 = arith.truncf %x fastmath<contract> : f32 to bf16
+  %0 = arith.truncf %x fastmath<contract> : f32 to bf16 // expected-note {{rounded here}}
   // expected-error@+1 {{after the stage precision: expected no rounding that is extended at once, found 'bf16' between 'f32' and 'f32'}}
   %1 = arith.extf %0 fastmath<contract> : bf16 to f32
   return %1 : f32
@@ -185,7 +185,7 @@ func.func @scalar() {
 
 // A kernel is made from tensor code.
 func.func @body(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %y = exec.dispatch(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  %y = exec.dispatch(%x) : (tensor<4xf32>) -> tensor<4xf32> { // expected-note {{the dispatch is here}}
   ^bb0(%u: tensor<4xf32>):
     // expected-error@+1 {{after the stage fuse: expected ops of linalg, tensor, arith, math and scf in a dispatch, found 'memref.alloc'}}
     %m = memref.alloc() : memref<4xf32>
@@ -245,7 +245,7 @@ func.func private @k_body(%x: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: in
 // -----
 
 // Arguments are memory: buffers, then scratch of the size that is planned.
-exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32>
+exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32> // expected-note {{the kernel is here}}
     grid [#exec.size<1>] scratch 0
 // expected-error@+1 {{after the stage tile: expected kernel 'k' to take as many bytes of scratch as it says, 0, found 'memref<64xi8>'}}
 func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<64xi8>, %b: index, %e: index) {
@@ -254,7 +254,7 @@ func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<64xi8
 
 // -----
 
-exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32>
+exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32> // expected-note {{the kernel is here}}
     grid [#exec.size<1>] scratch 0
 // expected-error@+1 {{after the stage tile: expected kernel 'k' to take a range of groups as index, found 'i32'}}
 func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: i32, %e: index) {
@@ -263,7 +263,7 @@ func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>
 
 // -----
 
-exec.kernel @k calls @k_body : () -> () grid [#exec.size<1>] scratch 0
+exec.kernel @k calls @k_body : () -> () grid [#exec.size<1>] scratch 0 // expected-note {{the kernel is here}}
 // expected-error@+1 {{after the stage tile: expected kernel 'k' to take buffers, parameters, scratch, first and last group, found 2 arguments behind the parameters}}
 func.func private @k_body(%x: index, %y: index) {
   return
@@ -272,7 +272,7 @@ func.func private @k_body(%x: index, %y: index) {
 // -----
 
 // Results go to memory.
-exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32>
+exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32> // expected-note {{the kernel is here}}
     grid [#exec.size<1>] scratch 0
 // expected-error@+1 {{after the stage tile: expected kernel 'k' to return nothing, found 'index'}}
 func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index) -> index {
@@ -282,7 +282,7 @@ func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>
 // -----
 
 // What a kernel allocates is not in the contract.
-exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32>
+exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32> // expected-note {{the kernel is here}}
     grid [#exec.size<1>] scratch 0
 func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index) {
   // expected-error@+1 {{after the stage tile: expected scratch instead of allocations in kernel 'k', found 'memref.alloc'}}
@@ -292,7 +292,7 @@ func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>
 
 // -----
 
-exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32>
+exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32> // expected-note {{the kernel is here}}
     grid [#exec.size<1>] scratch 0
 func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index) {
   // expected-error@+1 {{after the stage tile: expected loops instead of linalg ops in kernel 'k', found 'linalg.exp'}}
@@ -302,7 +302,7 @@ func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>
 
 // -----
 
-exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32>
+exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32> // expected-note {{the kernel is here}}
     grid [#exec.size<1>] scratch 0
 func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index) {
   // expected-error@+1 {{after the stage tile: expected no tensors in kernel 'k', found 'tensor.empty'}}

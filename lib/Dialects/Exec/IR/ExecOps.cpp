@@ -174,11 +174,14 @@ LogicalResult DispatchOp::verifyRegions() {
     return emitOpError("body must take the operands' types, expected ")
            << getOperands().getTypes() << ", found "
            << block.getArgumentTypes();
-  if (getYield().getOperands().getTypes() != getOutputs().getTypes())
-    return emitOpError("body must yield the results' types, expected ")
-           << getOutputs().getTypes() << ", found "
-           << getYield().getOperands().getTypes();
-  return success();
+  if (getYield().getOperands().getTypes() == getOutputs().getTypes())
+    return success();
+  InFlightDiagnostic error =
+      emitOpError("body must yield the results' types, expected ")
+      << getOutputs().getTypes() << ", found "
+      << getYield().getOperands().getTypes();
+  error.attachNote(getYield().getLoc()) << "yielded here";
+  return error;
 }
 
 void KernelOp::build(OpBuilder &builder, OperationState &state, StringRef name,
@@ -302,11 +305,14 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   for (Attribute binding : getBindings())
     if (!isa<BindingAttr>(binding))
       return emitOpError("bindings must be #exec.binding, found ") << binding;
-  if (kernel.getNumBindings() != getBindings().size())
-    return emitOpError("gives ")
-           << getBindings().size() << " bindings, but its kernel takes "
-           << kernel.getNumBindings();
-  return success();
+  if (kernel.getNumBindings() == getBindings().size())
+    return success();
+  InFlightDiagnostic error = emitOpError("gives ")
+                             << getBindings().size()
+                             << " bindings, but its kernel takes "
+                             << kernel.getNumBindings();
+  error.attachNote(kernel.getLoc()) << "the kernel is here";
+  return error;
 }
 
 LogicalResult TransferOp::verify() {

@@ -235,82 +235,101 @@ static LogicalResult checkLevels(AttentionOp op) {
   return success();
 }
 
+static LogicalResult checkMaps(AttentionOp op, StringRef what,
+                               ArrayRef<Attribute> maps, size_t dims,
+                               ValueRange operands) {
+  if (maps.size() != operands.size())
+    return op.emitOpError("expected a map for each operand of ")
+           << what << ", " << operands.size() << " in all, found "
+           << maps.size();
+  for (auto [map, operand] : llvm::zip(maps, operands))
+    if (failed(checkMap(op, what, cast<AffineMapAttr>(map).getValue(), dims,
+                        operand)))
+      return failure();
+  return success();
+}
+
+/// Those of the scores' operands are over their dims, but only the factors'
+/// over the terms.
+static LogicalResult checkScoresMaps(AttentionOp op) {
+  size_t scores = op.getScoresParallel().size();
+  ArrayRef<Attribute> maps = op.getScoresMaps().getValue();
+  size_t factors = std::min<size_t>(2, maps.size());
+  return failure(
+      failed(checkMaps(op, "the scores' factors", maps.take_front(factors),
+                       scores + op.getScoresReduced().size(),
+                       {op.getQueries(), op.getKeys()})) ||
+      failed(checkMaps(op, "scores", maps.drop_front(factors), scores,
+                       op.getScoring())) ||
+      failed(checkMaps(op, "what hides", op.getHideMaps().getValue(), scores,
+                       op.getHiding())));
+}
+
+static LogicalResult checkResultMaps(AttentionOp op) {
+  size_t parallel = op.getParallel().size(), reduced = op.getReduced().size();
+  if (op.getMaps().size() != op.getEpilogue().size() + 3)
+    return op.emitOpError("expected a map for weights, values, each operand of "
+                          "the epilogue and the result, ")
+           << op.getEpilogue().size() + 3 << " in all, found "
+           << op.getMaps().size();
+  if (failed(checkMap(op, "the values", op.getValuesMap(), parallel + reduced,
+                      op.getValues())) ||
+      failed(checkMap(op, "the result", op.getResultMap(), parallel,
+                      op.getInit())))
+    return failure();
+  for (auto [i, operand] : llvm::enumerate(op.getEpilogue()))
+    if (failed(
+            checkMap(op, "the epilogue", op.getMap(2 + i), parallel, operand)))
+      return failure();
+  return success();
+}
+
+/// The weights are where the scores were: their dims are parallel ones, and
+/// keys in the end.
+static LogicalResult checkWeightsMap(AttentionOp op) {
+  ArrayRef<int64_t> scores = op.getScoresParallel();
+  size_t parallel = op.getParallel().size(), reduced = op.getReduced().size();
+  AffineMap weights = op.getWeightsMap();
+  if (weights.getNumDims() != parallel + reduced ||
+      weights.getNumSymbols() != 0 || weights.getNumResults() != scores.size())
+    return op.emitOpError("expected the weights' map over ")
+           << parallel + reduced << " dims to have " << scores.size()
+           << " results, found " << AffineMapAttr::get(weights);
+  for (auto [i, expr] : llvm::enumerate(weights.getResults().drop_back())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    bool isOne = isa<AffineConstantExpr>(expr) && scores[i] == 1;
+    if (!isOne && (!dim || dim.getPosition() >= parallel ||
+                   op.getParallel()[dim.getPosition()] != scores[i]))
+      return op.emitOpError("expected dim ")
+             << i << " of the weights to be a parallel dim of size "
+             << scores[i] << ", found " << AffineMapAttr::get(weights);
+  }
+  for (unsigned d = 0; d != parallel; ++d)
+    if (weights.getResults().back().isFunctionOfDim(d))
+      return op.emitOpError("expected the last dim of the weights to count "
+                            "keys alone, found ")
+             << AffineMapAttr::get(weights);
+  int64_t keys = 1;
+  for (int64_t size : op.getReduced())
+    keys *= size;
+  if (keys != scores.back())
+    return op.emitOpError("expected as many keys as the scores have, ")
+           << scores.back() << ", found " << keys;
+  return success();
+}
+
 LogicalResult AttentionOp::verify() {
-  size_t scores = getScoresParallel().size();
-  size_t parallel = getParallel().size(), reduced = getReduced().size();
   for (ArrayRef<int64_t> sizes :
        {getScoresParallel(), getScoresReduced(), getParallel(), getReduced()})
     for (int64_t size : sizes)
       if (size < 0)
         return emitOpError("expected sizes of 0 or more, found ") << size;
-  if (scores == 0 || parallel == 0 || reduced == 0)
+  if (getScoresParallel().empty() || getParallel().empty() ||
+      getReduced().empty())
     return emitOpError("expected parallel dims and keys");
-  auto check = [&](StringRef what, ArrayAttr maps, size_t dims,
-                   ArrayRef<Value> operands) -> LogicalResult {
-    if (maps.size() != operands.size())
-      return emitOpError("expected a map for each operand of ")
-             << what << ", " << operands.size() << " in all, found "
-             << maps.size();
-    for (auto [map, operand] :
-         llvm::zip(maps.getAsValueRange<AffineMapAttr>(), operands))
-      if (failed(checkMap(*this, what, map, dims, operand)))
-        return failure();
-    return success();
-  };
-  // Those of the scores' operands are over their dims, but only the factors'
-  // over the terms.
-  SmallVector<Attribute> factors(getScoresMaps().getValue().take_front(2));
-  SmallVector<Attribute> behind(getScoresMaps().getValue().drop_front(
-      std::min<size_t>(2, getScoresMaps().size())));
-  Builder b(getContext());
-  if (failed(check("the scores' factors", b.getArrayAttr(factors),
-                   scores + getScoresReduced().size(),
-                   {getQueries(), getKeys()})) ||
-      failed(check("scores", b.getArrayAttr(behind), scores,
-                   SmallVector<Value>(getScoring()))) ||
-      failed(check("what hides", getHideMaps(), scores,
-                   SmallVector<Value>(getHiding()))))
+  if (failed(checkScoresMaps(*this)) || failed(checkResultMaps(*this)) ||
+      failed(checkWeightsMap(*this)))
     return failure();
-  if (getMaps().size() != getEpilogue().size() + 3)
-    return emitOpError("expected a map for weights, values, each operand of "
-                       "the epilogue and the result, ")
-           << getEpilogue().size() + 3 << " in all, found " << getMaps().size();
-  if (failed(checkMap(*this, "the values", getValuesMap(), parallel + reduced,
-                      getValues())) ||
-      failed(
-          checkMap(*this, "the result", getResultMap(), parallel, getInit())))
-    return failure();
-  for (auto [i, operand] : llvm::enumerate(getEpilogue()))
-    if (failed(
-            checkMap(*this, "the epilogue", getMap(2 + i), parallel, operand)))
-      return failure();
-  AffineMap weights = getWeightsMap();
-  if (weights.getNumDims() != parallel + reduced ||
-      weights.getNumSymbols() != 0 || weights.getNumResults() != scores)
-    return emitOpError("expected the weights' map over ")
-           << parallel + reduced << " dims to have " << scores
-           << " results, found " << AffineMapAttr::get(weights);
-  for (auto [i, expr] : llvm::enumerate(weights.getResults().drop_back())) {
-    auto dim = dyn_cast<AffineDimExpr>(expr);
-    bool isOne = isa<AffineConstantExpr>(expr) && getScoresParallel()[i] == 1;
-    if (!isOne && (!dim || dim.getPosition() >= parallel ||
-                   getParallel()[dim.getPosition()] != getScoresParallel()[i]))
-      return emitOpError("expected dim ")
-             << i << " of the weights to be a parallel dim of size "
-             << getScoresParallel()[i] << ", found "
-             << AffineMapAttr::get(weights);
-  }
-  int64_t keys = 1;
-  for (int64_t size : getReduced())
-    keys *= size;
-  for (unsigned d = 0; d != parallel; ++d)
-    if (weights.getResults().back().isFunctionOfDim(d))
-      return emitOpError("expected the last dim of the weights to count keys "
-                         "alone, found ")
-             << AffineMapAttr::get(weights);
-  if (keys != getScoresParallel().back())
-    return emitOpError("expected as many keys as the scores have, ")
-           << getScoresParallel().back() << ", found " << keys;
   bool isTensor = isa<RankedTensorType>(getInit().getType());
   if (getNumResults() != isTensor ||
       (isTensor && getResult(0).getType() != getInit().getType()))

@@ -152,12 +152,19 @@ LogicalResult RoleOp::verify() {
   for (Operation &other : *(*this)->getBlock())
     if (auto role = dyn_cast<RoleOp>(other);
         role && role != *this && role.getConcurrent() && getConcurrent() &&
-        role.getName() == getName())
-      return emitOpError("expected concurrent roles to have names of their "
-                         "own, found a second '")
-             << getName() << "'";
-  if ((*this)->getParentOfType<RoleOp>())
-    return emitOpError("expected no role inside a role");
+        role.getName() == getName()) {
+      InFlightDiagnostic error =
+          emitOpError("expected concurrent roles to have names of their own, "
+                      "found a second '")
+          << getName() << "'";
+      error.attachNote(role.getLoc()) << "the other one is here";
+      return error;
+    }
+  if (auto outer = (*this)->getParentOfType<RoleOp>()) {
+    InFlightDiagnostic error = emitOpError("expected no role inside a role");
+    error.attachNote(outer.getLoc()) << "the outer role is here";
+    return error;
+  }
   if (!getConcurrent())
     return success();
   if (getNumResults() != 0)
@@ -168,20 +175,26 @@ LogicalResult RoleOp::verify() {
   for (Operation *next = (*this)->getNextNode(); next;
        next = next->getNextNode()) {
     auto role = dyn_cast<RoleOp>(next);
-    if (hasEnded && role && role.getConcurrent())
-      return emitOpError("expected concurrent roles behind each other, found "
-                         "other ops between them");
+    if (hasEnded && role && role.getConcurrent()) {
+      InFlightDiagnostic error =
+          emitOpError("expected concurrent roles behind each other, found "
+                      "other ops between them");
+      error.attachNote(role.getLoc()) << "the next role is here";
+      return error;
+    }
     hasEnded |= !role || !role.getConcurrent();
   }
   return success();
 }
 
 LogicalResult RoleOp::verifyRegions() {
-  if (getHandOver().getValues().getTypes() != getHanded().getTypes())
-    return emitOpError("expected to hand over ")
-           << getHanded().getTypes() << ", found "
-           << getHandOver().getValues().getTypes();
-  return success();
+  if (getHandOver().getValues().getTypes() == getHanded().getTypes())
+    return success();
+  InFlightDiagnostic error = emitOpError("expected to hand over ")
+                             << getHanded().getTypes() << ", found "
+                             << getHandOver().getValues().getTypes();
+  error.attachNote(getHandOver().getLoc()) << "handed over here";
+  return error;
 }
 
 void CopyOp::getEffects(

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Printing, parsing and verifying of the types, attributes and ops of `tile`
+// that no other file of this folder has: contractions, accumulators and bodies.
+// Strategies are CheckStrategy.cpp's, rings Rings.cpp's, attention
+// Attention.cpp's.
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "CheckMap.h"
 #include "LevelText.h"
@@ -243,10 +248,12 @@ LogicalResult ashlar::tile::checkElements(Operation *op, Block &body,
     return op->emitOpError("expected a body over ")
            << TypeRange(expected) << ", found " << body.getArgumentTypes();
   auto yield = dyn_cast<YieldOp>(body.back());
-  if (!yield || yield.getValue().getType() != result)
-    return op->emitOpError("expected the body to yield ")
-           << result << ", an element of the result";
-  return success();
+  if (yield && yield.getValue().getType() == result)
+    return success();
+  InFlightDiagnostic error = op->emitOpError("expected the body to yield ")
+                             << result << ", an element of the result";
+  error.attachNote(body.back().getLoc()) << "the body ends here";
+  return error;
 }
 
 /// One of `maps` over `dims` dims for each operand of the epilogue and for the

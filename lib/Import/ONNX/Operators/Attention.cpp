@@ -231,61 +231,86 @@ static Value contractHeads(ImplicitLocOpBuilder &b, Value lhs,
   return contract(b, lhs, rhs.value, fill(b, shape, zero), maps);
 }
 
-static LogicalResult importAttention(NodeImporter &node) {
-  ImplicitLocOpBuilder &b = node.b;
-  FailureOr<Heads> q = readHeads(node, 0, "q_num_heads");
-  if (failed(q))
-    return failure();
-  FailureOr<Heads> k = readHeads(node, 1, "kv_num_heads");
-  if (failed(k))
-    return failure();
-  FailureOr<Heads> v = readHeads(node, 2, "kv_num_heads");
-  if (failed(v))
-    return failure();
-  ElementType type = node.operandType(0);
-  auto precision = static_cast<ElementType>(
-      node.intAttribute("softmax_precision", int(type)));
-  if (!isFloat(precision))
-    return node.invalid(
-        "expected attribute 'softmax_precision' to name a float "
-        "type, found " +
-        elementTypeName(precision));
+namespace {
+/// What an Attention reads, and the past rows joined in front.
+struct AttentionInputs {
+  Heads q, k, v;
+  ElementType type, precision; ///< of the operands; of the softmax
+  int64_t newRows;             ///< of keys and values, without the past
+  Type element, compute;       ///< of queries; of sums
+
+  int64_t group() const { return q.heads / k.heads; }
+  SmallVector<int64_t> grouped(int64_t rows, int64_t columns) const {
+    return ofHeads(q.batch, k.heads, group(), rows, columns);
+  }
+  SmallVector<int64_t> scoresShape() const {
+    return {q.batch, q.heads, q.rows, k.rows};
+  }
+  SmallVector<int64_t> valuesShape() const {
+    return {q.batch, q.heads, q.rows, v.columns};
+  }
+};
+} // namespace
+
+static LogicalResult checkPast(NodeImporter &node, const Heads &q) {
   if (node.hasOperand(6) && (node.hasOperand(4) || node.hasOperand(5)))
     return node.invalid("expected past keys or nonpad_kv_seqlen, found both");
-  if (node.hasOperand(6) && failed(expectShape(node, 6, {q->batch})))
+  if (node.hasOperand(6) && failed(expectShape(node, 6, {q.batch})))
     return failure();
   if (node.hasOperand(4) != node.hasOperand(5))
     return node.invalid("expected both past_key and past_value or neither");
-  if (node.operandType(2) != type)
-    return node.unsupported("with values of another type than queries");
-  if (failed(checkMatch(node, *q, *k, *v)))
-    return failure();
-  int64_t newRows = k->rows;
-  if (failed(appendToPast(node, 4, 1, *k, type)) ||
-      failed(appendToPast(node, 5, 2, *v, type)))
-    return failure();
-  if (k->rows != v->rows)
-    return node.invalid("expected past keys and values of one length");
+  return success();
+}
 
-  int64_t group = q->heads / k->heads;
-  SmallVector<int64_t> scoresShape = {q->batch, q->heads, q->rows, k->rows};
-  SmallVector<int64_t> grouped =
-      ofHeads(q->batch, k->heads, group, q->rows, k->rows);
-  Type element = node.tensorType(0).getElementType();
-  Type compute = computeType(element);
-  SmallVector<int64_t> valuesShape = {q->batch, q->heads, q->rows, v->columns};
-  if (failed(expectSize(node, scoresShape, compute)) ||
-      failed(expectSize(node, valuesShape, compute)))
+static LogicalResult readInputs(NodeImporter &node, AttentionInputs &in) {
+  struct {
+    Heads &heads;
+    const char *count;
+  } operands[] = {
+      {in.q, "q_num_heads"}, {in.k, "kv_num_heads"}, {in.v, "kv_num_heads"}};
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    FailureOr<Heads> heads = readHeads(node, i, operand.count);
+    if (failed(heads))
+      return failure();
+    operand.heads = *heads;
+  }
+  in.type = node.operandType(0);
+  in.precision = static_cast<ElementType>(
+      node.intAttribute("softmax_precision", int(in.type)));
+  if (!isFloat(in.precision))
+    return node.invalid("expected attribute 'softmax_precision' to name a "
+                        "float type, found " +
+                        elementTypeName(in.precision));
+  if (failed(checkPast(node, in.q)))
     return failure();
-  SmallVector<int64_t> queryShape =
-      ofHeads(q->batch, k->heads, group, q->rows, q->columns);
-  if (!q->headsFirst)
+  if (node.operandType(2) != in.type)
+    return node.unsupported("with values of another type than queries");
+  if (failed(checkMatch(node, in.q, in.k, in.v)))
+    return failure();
+  in.newRows = in.k.rows;
+  if (failed(appendToPast(node, 4, 1, in.k, in.type)) ||
+      failed(appendToPast(node, 5, 2, in.v, in.type)))
+    return failure();
+  if (in.k.rows != in.v.rows)
+    return node.invalid("expected past keys and values of one length");
+  in.element = node.tensorType(0).getElementType();
+  in.compute = computeType(in.element);
+  return failure(failed(expectSize(node, in.scoresShape(), in.compute)) ||
+                 failed(expectSize(node, in.valuesShape(), in.compute)));
+}
+
+/// Scores of all queries and keys, scaled and capped.
+static Value scoresOf(NodeImporter &node, AttentionInputs &in) {
+  ImplicitLocOpBuilder &b = node.b;
+  Type element = in.element;
+  SmallVector<int64_t> queryShape = in.grouped(in.q.rows, in.q.columns);
+  if (!in.q.headsFirst)
     std::rotate(queryShape.begin() + 1, queryShape.end() - 2,
                 queryShape.end() - 1);
   double scale =
-      node.floatAttribute("scale", 1 / std::sqrt(double(q->columns)));
+      node.floatAttribute("scale", 1 / std::sqrt(double(in.q.columns)));
   double cap = node.floatAttribute("softcap", 0);
-  if (compute != element) {
+  if (in.compute != element) {
     // Scaled before the product, each by its share, and rounded as ONNX's
     // reference does it: its tests hold that to the last bits.
     auto share = [&](Value x, double own) {
@@ -297,81 +322,102 @@ static LogicalResult importAttention(NodeImporter &node) {
                               });
     };
     double root = std::sqrt(std::abs(scale));
-    q->value = share(q->value, std::copysign(root, scale));
-    k->value = share(k->value, root);
+    in.q.value = share(in.q.value, std::copysign(root, scale));
+    in.k.value = share(in.k.value, root);
     scale = 1;
   }
-  Value scores = contractHeads(b, reshape(b, q->value, queryShape),
-                               q->headsFirst, *k, grouped,
-                               /*rhsTransposed=*/true);
-  if (cap != 0 || scale != 1 || compute != element)
-    scores = floatElementwise(
-        b, {scores}, element, [&](FloatScalars &s, ValueRange args) {
-          auto round = [&](Value x) { return roundTo(s.b, s.loc, x, element); };
-          Value x = args[0];
-          if (scale != 1)
-            x = s.mul(x, s.constant(scale));
-          if (cap == 0)
-            return x;
-          x = round(s.div(round(x), s.constant(cap)));
-          return s.mul(round(s.tanh(x)), s.constant(cap));
-        });
-  int64_t mode = node.intAttribute("qk_matmul_output_mode", 0);
-  if (mode < 0 || mode > 3)
-    return node.invalid(
-        "expected attribute 'qk_matmul_output_mode' from 0 to 3, "
-        "found " +
-        Twine(mode));
-  auto giveScores = [&](Value given) {
-    if (node.hasResult(3))
-      node.setResult(3, reshape(b, given, scoresShape), type);
-  };
-  if (mode < 2)
-    giveScores(scores);
+  Value scores =
+      contractHeads(b, reshape(b, in.q.value, queryShape), in.q.headsFirst,
+                    in.k, in.grouped(in.q.rows, in.k.rows),
+                    /*rhsTransposed=*/true);
+  if (cap == 0 && scale == 1 && in.compute == element)
+    return scores;
+  return floatElementwise(
+      b, {scores}, element, [&](FloatScalars &s, ValueRange args) {
+        auto round = [&](Value x) { return roundTo(s.b, s.loc, x, element); };
+        Value x = args[0];
+        if (scale != 1)
+          x = s.mul(x, s.constant(scale));
+        if (cap == 0)
+          return x;
+        x = round(s.div(round(x), s.constant(cap)));
+        return s.mul(round(s.tanh(x)), s.constant(cap));
+      });
+}
 
+/// Minus infinity where a mask or a key's place hides it.
+static FailureOr<Value> hideScores(NodeImporter &node,
+                                   const AttentionInputs &in, Value scores) {
+  ImplicitLocOpBuilder &b = node.b;
   Visibility rule = {node.intAttribute("is_causal", 0) != 0,
                      node.intAttribute("left_window_size", -1),
                      node.intAttribute("right_window_size", -1),
-                     k->rows - newRows,
+                     in.k.rows - in.newRows,
                      node.operand(6),
-                     q->rows,
-                     unsigned(grouped.size())};
+                     in.q.rows,
+                     unsigned(in.grouped(in.q.rows, in.k.rows).size())};
   SmallVector<Value> inputs = {scores};
   if (node.hasOperand(3)) {
-    FailureOr<Value> mask = readMask(node, scoresShape);
+    FailureOr<Value> mask = readMask(node, in.scoresShape());
     if (failed(mask))
       return failure();
-    inputs.push_back(groupMask(b, *mask, k->heads, group));
+    inputs.push_back(groupMask(b, *mask, in.k.heads, in.group()));
   }
-  scores = elementwise(
-      b, element, inputs, [&](OpBuilder &b, Location loc, ValueRange args) {
-        FloatScalars s(b, loc, compute);
-        Value x = resizeFloat(b, loc, args[0], compute);
+  return elementwise(
+      b, in.element, inputs, [&](OpBuilder &b, Location loc, ValueRange args) {
+        FloatScalars s(b, loc, in.compute);
+        Value x = resizeFloat(b, loc, args[0], in.compute);
         Value hidden = s.infinity(/*negative=*/true);
         if (args.size() > 1)
           x = args[1].getType().isInteger(1)
                   ? s.select(args[1], x, hidden)
-                  : s.add(x, resizeFloat(b, loc, args[1], compute));
+                  : s.add(x, resizeFloat(b, loc, args[1], in.compute));
         if (rule.bounds())
           x = s.select(isVisible(b, loc, rule), x, hidden);
-        return resizeFloat(b, loc, x, element);
+        return resizeFloat(b, loc, x, in.element);
       });
-  if (mode == 2)
+}
+
+static Value weighValues(ImplicitLocOpBuilder &b, const AttentionInputs &in,
+                         Value weights) {
+  Value result = contractHeads(b, weights, /*lhsHeadsFirst=*/true, in.v,
+                               in.grouped(in.q.rows, in.v.columns),
+                               /*rhsTransposed=*/false);
+  result = castTensor(b, result, computeType(in.type), in.type);
+  result = reshape(b, result, in.valuesShape());
+  if (in.q.headsFirst)
+    return result;
+  return reshape(b, transpose(b, result, {0, 2, 1, 3}),
+                 {in.q.batch, in.q.rows, in.q.heads * in.v.columns});
+}
+
+static LogicalResult importAttention(NodeImporter &node) {
+  ImplicitLocOpBuilder &b = node.b;
+  AttentionInputs in;
+  if (failed(readInputs(node, in)))
+    return failure();
+  int64_t mode = node.intAttribute("qk_matmul_output_mode", 0);
+  if (mode < 0 || mode > 3)
+    return node.invalid("expected attribute 'qk_matmul_output_mode' from 0 to "
+                        "3, found " +
+                        Twine(mode));
+  auto giveScores = [&](Value given) {
+    if (node.hasResult(3))
+      node.setResult(3, reshape(b, given, in.scoresShape()), in.type);
+  };
+  Value scores = scoresOf(node, in);
+  if (mode < 2)
     giveScores(scores);
-  Value weights =
-      maskedSoftmax(b, castTensor(b, scores, type, precision), element);
+  FailureOr<Value> hidden = hideScores(node, in, scores);
+  if (failed(hidden))
+    return failure();
+  if (mode == 2)
+    giveScores(*hidden);
+  Value weights = maskedSoftmax(
+      b, castTensor(b, *hidden, in.type, in.precision), in.element);
   if (mode == 3)
     giveScores(weights);
-  Value result =
-      contractHeads(b, weights, /*lhsHeadsFirst=*/true, *v,
-                    ofHeads(q->batch, k->heads, group, q->rows, v->columns),
-                    /*rhsTransposed=*/false);
-  result = castTensor(b, result, computeType(type), type);
-  result = reshape(b, result, valuesShape);
-  if (!q->headsFirst)
-    result = reshape(b, transpose(b, result, {0, 2, 1, 3}),
-                     {q->batch, q->rows, q->heads * v->columns});
-  node.setResult(0, result, type);
+  node.setResult(0, weighValues(b, in, weights), in.type);
   return success();
 }
 

@@ -124,15 +124,9 @@ static LogicalResult readSampler(NodeImporter &node, std::string &mode,
                                     {"zeros", "border", "reflection"})));
 }
 
-static LogicalResult importGridSample(NodeImporter &node) {
-  if (failed(expectOperands(node, 2, 2)) || failed(expectFloat(node, 0)) ||
-      failed(expectFloat(node, 1)) || failed(expectRankAtLeast(node, 0, 3)) ||
-      failed(expectRank(node, 1, node.rank(0))))
-    return failure();
-  ImplicitLocOpBuilder &b = node.b;
-  std::string mode, padding;
-  if (failed(readSampler(node, mode, padding)))
-    return failure();
+/// What may be sampled, and the shape of the samples.
+static LogicalResult checkGridShapes(NodeImporter &node, StringRef mode,
+                                     SmallVector<int64_t> &result) {
   ArrayRef<int64_t> input = node.shape(0), grid = node.shape(1);
   int64_t rank = input.size(), spatial = rank - 2;
   if (spatial > 3 || (mode == "cubic" && spatial > 2))
@@ -142,7 +136,7 @@ static LogicalResult importGridSample(NodeImporter &node) {
     return node.invalid("input 1 has shape " + spellShape(grid) +
                         "; expected the batch " + Twine(input[0]) +
                         " first and " + Twine(spatial) + " last");
-  SmallVector<int64_t> result{input[0], input[1]};
+  result = {input[0], input[1]};
   llvm::append_range(result, grid.drop_front().drop_back());
   if (failed(expectSize(node, result)))
     return failure();
@@ -150,60 +144,88 @@ static LogicalResult importGridSample(NodeImporter &node) {
     if (dim == 0 || dim > 1 << 24)
       return node.invalid("input 0 has shape " + spellShape(input) +
                           "; expected spatial sizes of 1 to 2^24");
+  return success();
+}
+
+/// The elements at all combinations of one tap for each spatial dim, weighed
+/// and added up. `read` gives one element.
+static Value sumOfTaps(Sampler &sampler, ArrayRef<SmallVector<Tap>> taps,
+                       ValueRange at,
+                       llvm::function_ref<Value(ValueRange)> read) {
+  OpBuilder &b = sampler.b;
+  Location loc = sampler.loc;
+  int64_t spatial = taps.size();
+  Value sum;
+  SmallVector<unsigned> chosen(spatial, 0);
+  while (true) {
+    SmallVector<Value> from{at[0], at[1]};
+    Value weight, isInside;
+    for (int64_t i = 0; i != spatial; ++i) {
+      const Tap &tap = taps[i][chosen[i]];
+      from.push_back(tap.index);
+      if (tap.weight)
+        weight = weight ? sampler.mul(weight, tap.weight) : tap.weight;
+      if (tap.isInside)
+        isInside = isInside
+                       ? arith::AndIOp::create(b, loc, isInside, tap.isInside)
+                             .getResult()
+                       : tap.isInside;
+    }
+    Value x = read(from);
+    if (isInside)
+      x = arith::SelectOp::create(b, loc, isInside, x, sampler.constant(0));
+    if (weight)
+      x = sampler.mul(x, weight);
+    sum = sum ? sampler.add(sum, x) : x;
+    int64_t i = spatial - 1;
+    while (i >= 0 && ++chosen[i] == taps[i].size())
+      chosen[i--] = 0;
+    if (i < 0)
+      return sum;
+  }
+}
+
+static LogicalResult importGridSample(NodeImporter &node) {
+  if (failed(expectOperands(node, 2, 2)) || failed(expectFloat(node, 0)) ||
+      failed(expectFloat(node, 1)) || failed(expectRankAtLeast(node, 0, 3)) ||
+      failed(expectRank(node, 1, node.rank(0))))
+    return failure();
+  ImplicitLocOpBuilder &b = node.b;
+  std::string mode, padding;
+  SmallVector<int64_t> result;
+  if (failed(readSampler(node, mode, padding)) ||
+      failed(checkGridShapes(node, mode, result)))
+    return failure();
+  ArrayRef<int64_t> input = node.shape(0);
+  int64_t spatial = int64_t(input.size()) - 2;
   ElementType type = node.operandType(0);
   ElementType wide =
       type == ElementType::F64 ? ElementType::F64 : ElementType::F32;
   Type compute = convertElementType(b.getContext(), wide);
   bool alignCorners = node.intAttribute("align_corners", 0) != 0;
   Value image = node.operand(0), places = node.operand(1);
-  Value sampled = generate(
-      b, result, node.tensorType(0).getElementType(),
-      [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-        Sampler sampler{b, loc, compute, mode, padding, alignCorners};
-        SmallVector<Value> place{at[0]};
-        llvm::append_range(place, at.drop_front(2));
-        place.push_back({});
-        SmallVector<SmallVector<Tap>> taps;
-        for (int64_t i = 0; i != spatial; ++i) {
-          // The grid names the last axis first.
-          place.back() =
-              arith::ConstantIndexOp::create(b, loc, spatial - 1 - i);
-          Value x = tensor::ExtractOp::create(b, loc, places, place);
-          x = castScalar(b, loc, x, node.operandType(1), wide);
-          taps.push_back(sampler.taps(x, input[i + 2]));
-        }
-        Value sum;
-        SmallVector<unsigned> chosen(spatial, 0);
-        while (true) {
-          SmallVector<Value> from{at[0], at[1]};
-          Value weight, isInside;
-          for (int64_t i = 0; i != spatial; ++i) {
-            const Tap &tap = taps[i][chosen[i]];
-            from.push_back(tap.index);
-            if (tap.weight)
-              weight = weight ? sampler.mul(weight, tap.weight) : tap.weight;
-            if (tap.isInside)
-              isInside = isInside ? arith::AndIOp::create(b, loc, isInside,
-                                                          tap.isInside)
-                                        .getResult()
-                                  : tap.isInside;
-          }
-          Value x = tensor::ExtractOp::create(b, loc, image, from);
-          x = castScalar(b, loc, x, type, wide);
-          if (isInside)
-            x = arith::SelectOp::create(b, loc, isInside, x,
-                                        sampler.constant(0));
-          if (weight)
-            x = sampler.mul(x, weight);
-          sum = sum ? sampler.add(sum, x) : x;
-          int64_t i = spatial - 1;
-          while (i >= 0 && ++chosen[i] == taps[i].size())
-            chosen[i--] = 0;
-          if (i < 0)
-            break;
-        }
-        return castScalar(b, loc, sum, wide, type);
-      });
+  Value sampled =
+      generate(b, result, node.tensorType(0).getElementType(),
+               [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+                 Sampler sampler{b, loc, compute, mode, padding, alignCorners};
+                 SmallVector<Value> place{at[0]};
+                 llvm::append_range(place, at.drop_front(2));
+                 place.push_back({});
+                 SmallVector<SmallVector<Tap>> taps;
+                 for (int64_t i = 0; i != spatial; ++i) {
+                   // The grid names the last axis first.
+                   place.back() =
+                       arith::ConstantIndexOp::create(b, loc, spatial - 1 - i);
+                   Value x = tensor::ExtractOp::create(b, loc, places, place);
+                   x = castScalar(b, loc, x, node.operandType(1), wide);
+                   taps.push_back(sampler.taps(x, input[i + 2]));
+                 }
+                 Value sum = sumOfTaps(sampler, taps, at, [&](ValueRange from) {
+                   Value x = tensor::ExtractOp::create(b, loc, image, from);
+                   return castScalar(b, loc, x, type, wide);
+                 });
+                 return castScalar(b, loc, sum, wide, type);
+               });
   node.setResult(0, sampled, type);
   return success();
 }

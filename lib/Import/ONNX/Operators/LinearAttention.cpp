@@ -74,103 +74,152 @@ static FailureOr<Sizes> readLinearSizes(NodeImporter &node) {
   return s;
 }
 
+/// `x` with one more dim of size one, in front of dim `place`.
+static Value withDim(ImplicitLocOpBuilder &b, Value x, unsigned place) {
+  SmallVector<int64_t> shape(cast<RankedTensorType>(x.getType()).getShape());
+  shape.insert(shape.begin() + place, 1);
+  return reshape(b, x, shape);
+}
+
+/// Along the rows (keys) of the state, and along its columns (values).
+static Value asColumn(ImplicitLocOpBuilder &b, Value x) {
+  return withDim(b, x, cast<RankedTensorType>(x.getType()).getRank());
+}
+static Value asRow(ImplicitLocOpBuilder &b, Value x) {
+  return withDim(b, x, 2);
+}
+
+namespace {
+/// What each step reads, by step; null: it does not.
+struct StepInputs {
+  Value q, k, v, decay, beta;
+
+  /// Those of one step.
+  StepInputs at(ImplicitLocOpBuilder &b, Value step) const {
+    auto now = [&](Value x) -> Value {
+      if (!x)
+        return x;
+      auto type = cast<RankedTensorType>(x.getType());
+      OpFoldResult one = b.getIndexAttr(1);
+      SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
+          sizes{one}, strides(type.getRank(), one);
+      offsets[0] = step;
+      for (int64_t dim : type.getShape().drop_front())
+        sizes.push_back(b.getIndexAttr(dim));
+      return tensor::ExtractSliceOp::create(
+          b,
+          RankedTensorType::get(type.getShape().drop_front(),
+                                type.getElementType()),
+          x, offsets, sizes, strides);
+    };
+    return {now(q), now(k), now(v), now(decay), now(beta)};
+  }
+};
+} // namespace
+
+/// The state after a step: decayed, and the new values added along the keys;
+/// with beta, the difference of these and what the state held for the keys.
+static Value updateState(ImplicitLocOpBuilder &b, const Sizes &s,
+                         const StepInputs &now, Value state) {
+  Type f32 = b.getF32Type();
+  Value values = now.v;
+  if (now.decay)
+    state = floatElementwise(b, {state, asColumn(b, now.decay)}, f32,
+                             [](FloatScalars &s, ValueRange args) {
+                               return s.mul(args[0], s.exp(args[1]));
+                             });
+  if (now.beta) {
+    AffineExpr n = b.getAffineDimExpr(0), h = b.getAffineDimExpr(1),
+               m = b.getAffineDimExpr(2), d = b.getAffineDimExpr(3);
+    AffineMap maps[] = {AffineMap::get(4, 0, {n, h, d, m}, b.getContext()),
+                        AffineMap::get(4, 0, {n, h, d}, b.getContext()),
+                        AffineMap::get(4, 0, {n, h, m}, b.getContext())};
+    Value zero = arith::ConstantOp::create(b, zeroOf(f32));
+    Value held = contract(b, state, now.k,
+                          fill(b, {s.batch, s.heads, s.values}, zero), maps);
+    values = floatElementwise(b, {values, held, now.beta}, f32,
+                              [](FloatScalars &s, ValueRange args) {
+                                return s.mul(args[2], s.sub(args[0], args[1]));
+                              });
+  }
+  return floatElementwise(b, {state, asColumn(b, now.k), asRow(b, values)}, f32,
+                          [](FloatScalars &s, ValueRange args) {
+                            return s.add(args[0], s.mul(args[1], args[2]));
+                          });
+}
+
+/// What the queries of a step read of the state, scaled. A group of query heads
+/// reads one state.
+static Value readState(ImplicitLocOpBuilder &b, const Sizes &s, Value queries,
+                       Value state, double scale) {
+  int64_t group = s.queryHeads / s.heads;
+  Type f32 = b.getF32Type();
+  AffineExpr n = b.getAffineDimExpr(0), h = b.getAffineDimExpr(1),
+             m = b.getAffineDimExpr(2), d = b.getAffineDimExpr(3),
+             g = b.getAffineDimExpr(4);
+  AffineMap maps[] = {AffineMap::get(5, 0, {n, h, g, d}, b.getContext()),
+                      AffineMap::get(5, 0, {n, h, d, m}, b.getContext()),
+                      AffineMap::get(5, 0, {n, h, g, m}, b.getContext())};
+  Value zero = arith::ConstantOp::create(b, zeroOf(f32));
+  queries = reshape(b, queries, {s.batch, s.heads, group, s.keys});
+  Value result =
+      contract(b, queries, state,
+               fill(b, {s.batch, s.heads, group, s.values}, zero), maps);
+  result =
+      floatElementwise(b, {result}, f32, [&](FloatScalars &f, ValueRange args) {
+        return f.mul(args[0], f.constant(scale));
+      });
+  return reshape(b, result, {s.batch, s.queryHeads, s.values});
+}
+
+static StepInputs readStepInputs(NodeImporter &node, const Sizes &s) {
+  StepInputs inputs = {readByStep(node, 0, s.queryHeads),
+                       readByStep(node, 1, s.heads),
+                       readByStep(node, 2, s.heads),
+                       {},
+                       {}};
+  if (s.gates)
+    inputs.decay = readByStep(node, 4, s.heads);
+  if (s.corrects)
+    inputs.beta = readByStep(node, 5, node.shape(5)[2] == 1 ? 1 : s.heads);
+  return inputs;
+}
+
+static Value firstState(NodeImporter &node, const Sizes &s) {
+  ImplicitLocOpBuilder &b = node.b;
+  if (node.hasOperand(3))
+    return castTensor(b, node.operand(3), node.operandType(3),
+                      ElementType::F32);
+  return fill(b, {s.batch, s.heads, s.keys, s.values},
+              arith::ConstantOp::create(b, zeroOf(b.getF32Type())));
+}
+
 static LogicalResult importLinearAttention(NodeImporter &node) {
   ImplicitLocOpBuilder &b = node.b;
   FailureOr<Sizes> read = readLinearSizes(node);
   if (failed(read))
     return failure();
   const Sizes &s = *read;
-  Type f32 = b.getF32Type();
-  int64_t group = s.queryHeads / s.heads;
   double scale = node.floatAttribute("scale", 0);
   if (scale == 0)
     scale = 1 / std::sqrt(double(s.keys));
-  Value q = readByStep(node, 0, s.queryHeads), k = readByStep(node, 1, s.heads),
-        v = readByStep(node, 2, s.heads), decay, beta;
-  if (s.gates)
-    decay = readByStep(node, 4, s.heads);
-  if (s.corrects)
-    beta = readByStep(node, 5, node.shape(5)[2] == 1 ? 1 : s.heads);
-  Value zero = arith::ConstantOp::create(b, zeroOf(f32));
-  SmallVector<int64_t> stateShape{s.batch, s.heads, s.keys, s.values};
-  Value state = node.hasOperand(3)
-                    ? castTensor(b, node.operand(3), node.operandType(3),
-                                 ElementType::F32)
-                    : fill(b, stateShape, zero);
+  StepInputs inputs = readStepInputs(node, s);
+  Value state = firstState(node, s);
   Value outputs = tensor::EmptyOp::create(
-      b, ArrayRef<int64_t>{s.steps, s.batch, s.queryHeads, s.values}, f32);
-
+      b, ArrayRef<int64_t>{s.steps, s.batch, s.queryHeads, s.values},
+      b.getF32Type());
   auto step = [&](OpBuilder &builder, Location loc, ValueRange at,
                   ValueRange carried) -> SmallVector<Value> {
     ImplicitLocOpBuilder b(loc, builder);
-    OpFoldResult one = b.getIndexAttr(1), none = b.getIndexAttr(0);
-    SmallVector<OpFoldResult> offsets{at[0], none, none, none}, strides(4, one);
-    auto now = [&](Value x) -> Value {
-      ArrayRef<int64_t> shape =
-          cast<RankedTensorType>(x.getType()).getShape().drop_front();
-      SmallVector<OpFoldResult> sizes{one};
-      for (int64_t dim : shape)
-        sizes.push_back(b.getIndexAttr(dim));
-      return tensor::ExtractSliceOp::create(
-          b, RankedTensorType::get(shape, f32), x, offsets, sizes, strides);
-    };
-    // Along the rows (keys) or the columns (values) of the state.
-    auto column = [&](Value x) {
-      SmallVector<int64_t> shape(
-          cast<RankedTensorType>(x.getType()).getShape());
-      shape.push_back(1);
-      return reshape(b, x, shape);
-    };
-    auto row = [&](Value x) {
-      SmallVector<int64_t> shape(
-          cast<RankedTensorType>(x.getType()).getShape());
-      shape.insert(shape.begin() + 2, 1);
-      return reshape(b, x, shape);
-    };
-    AffineExpr n = b.getAffineDimExpr(0), h = b.getAffineDimExpr(1),
-               m = b.getAffineDimExpr(2), d = b.getAffineDimExpr(3);
-    Value before = carried[0], keys = now(k), values = now(v);
-    if (decay)
-      before = floatElementwise(b, {before, column(now(decay))}, f32,
-                                [](FloatScalars &s, ValueRange args) {
-                                  return s.mul(args[0], s.exp(args[1]));
-                                });
-    if (beta) {
-      AffineMap maps[] = {AffineMap::get(4, 0, {n, h, d, m}, b.getContext()),
-                          AffineMap::get(4, 0, {n, h, d}, b.getContext()),
-                          AffineMap::get(4, 0, {n, h, m}, b.getContext())};
-      Value held = contract(b, before, keys,
-                            fill(b, {s.batch, s.heads, s.values}, zero), maps);
-      values =
-          floatElementwise(b, {values, held, now(beta)}, f32,
-                           [](FloatScalars &s, ValueRange args) {
-                             return s.mul(args[2], s.sub(args[0], args[1]));
-                           });
-    }
-    Value after =
-        floatElementwise(b, {before, column(keys), row(values)}, f32,
-                         [](FloatScalars &s, ValueRange args) {
-                           return s.add(args[0], s.mul(args[1], args[2]));
-                         });
-    // A group of query heads reads one state.
-    AffineExpr g = b.getAffineDimExpr(4);
-    AffineMap maps[] = {AffineMap::get(5, 0, {n, h, g, d}, b.getContext()),
-                        AffineMap::get(5, 0, {n, h, d, m}, b.getContext()),
-                        AffineMap::get(5, 0, {n, h, g, m}, b.getContext())};
-    Value queries = reshape(b, now(q), {s.batch, s.heads, group, s.keys});
-    Value result =
-        contract(b, queries, after,
-                 fill(b, {s.batch, s.heads, group, s.values}, zero), maps);
-    result = floatElementwise(b, {result}, f32,
-                              [&](FloatScalars &f, ValueRange args) {
-                                return f.mul(args[0], f.constant(scale));
-                              });
-    result = reshape(b, result, {s.batch, s.queryHeads, s.values});
+    StepInputs now = inputs.at(b, at[0]);
+    Value after = updateState(b, s, now, carried[0]);
+    Value result = readState(b, s, now.q, after, scale);
     // The state stays where it is from step to step.
     after = linalg::CopyOp::create(b, after, carried[0]).getResult(0);
-    SmallVector<OpFoldResult> sizes{one, b.getIndexAttr(s.batch),
-                                    b.getIndexAttr(s.queryHeads),
-                                    b.getIndexAttr(s.values)};
+    OpFoldResult one = b.getIndexAttr(1), none = b.getIndexAttr(0);
+    SmallVector<OpFoldResult> offsets{at[0], none, none, none}, strides(4, one),
+        sizes{one, b.getIndexAttr(s.batch), b.getIndexAttr(s.queryHeads),
+              b.getIndexAttr(s.values)};
     Value next = tensor::InsertSliceOp::create(b, result, carried[1], offsets,
                                                sizes, strides);
     return {after, next};

@@ -177,96 +177,92 @@ struct RowFold {
 };
 } // namespace
 
-static LogicalResult importAtRunTime(NodeImporter &node, bool flat,
-                                     int64_t axis) {
-  ImplicitLocOpBuilder &b = node.b;
-  ArrayRef<int64_t> shape = node.shape(0);
-  int64_t total = node.tensorType(0).getNumElements();
-  int64_t count = flat ? total : shape[axis];
-  assert(total != 0 && "what has no elements is known");
-  if (count > maximumComparisons / count ||
-      count * count > maximumComparisons / (total / count))
-    return node.unsupported("on " + spellShape(shape) +
-                            " whose values are not known at compile time: "
-                            "more than 2^26 comparisons");
-  Value data = node.operand(0);
-  if (flat)
-    data = reshape(b, makeDense(b, node.importedOperand(0)), {total});
-  // Rows beyond a size that depends on data are none.
-  bool isSizedFlat = flat && !node.sizes(0).empty();
-  Number there = knownNumber(isSizedFlat ? 1 : count);
-  for (int64_t d = 0; d != int64_t(node.sizes(0).size()); ++d) {
-    if (flat)
-      there = mul(node, there, sizeOf(node, 0, d));
-    else if (d == axis)
-      there = sizeOf(node, 0, d);
-    else if (isSized(node.sizes(0), d))
-      return node.unsupportedSize("the size of input 0 along axis " + Twine(d) +
-                                  " depends on data");
-  }
-  SmallVector<int64_t> toFront = {axis};
-  for (int64_t i = 0; i != (flat ? 1 : int64_t(shape.size())); ++i)
-    if (i != axis)
-      toFront.push_back(i);
-  Value rows = reshape(b, transpose(b, data, toFront), {count, total / count});
-  Value order = compareRows(b, rows, node.operandType(0));
-  auto integer = [](OpBuilder &b, Location loc, int64_t value) {
-    return scalarIntConstant(b, loc, b.getI64Type(), value);
-  };
-  using Predicate = arith::CmpIPredicate;
-  auto isOrder = [&](OpBuilder &b, Location loc, Predicate predicate,
-                     ValueRange at) -> Value {
+static Value integer(OpBuilder &b, Location loc, int64_t value) {
+  return scalarIntConstant(b, loc, b.getI64Type(), value);
+}
+
+static Value asNumber(OpBuilder &b, Location loc, Value flag) {
+  return arith::ExtUIOp::create(b, loc, b.getI64Type(), flag);
+}
+
+namespace {
+using Predicate = arith::CmpIPredicate;
+
+/// Rows of a tensor beside each other, of which the first `there` exist.
+struct ComparedRows {
+  ImplicitLocOpBuilder &b;
+  int64_t count;
+  Value order;  ///< for each two, negative, zero or positive
+  Number there; ///< rows beyond a size that depends on data are none
+
+  Value isOrder(OpBuilder &b, Location loc, Predicate predicate,
+                ValueRange at) const {
     Value found = tensor::ExtractOp::create(b, loc, order, at);
     return arith::CmpIOp::create(b, loc, predicate, found, integer(b, loc, 0));
-  };
-  auto asNumber = [](OpBuilder &b, Location loc, Value flag) -> Value {
-    return arith::ExtUIOp::create(b, loc, b.getI64Type(), flag);
-  };
-  auto isThere = [&](OpBuilder &b, Location loc, Value i) -> Value {
+  }
+  Value isThere(OpBuilder &b, Location loc, Value i) const {
     Value end =
         there.isKnown()
             ? integer(b, loc, there.low)
             : tensor::ExtractOp::create(b, loc, there.tensor, ValueRange())
                   .getResult();
     return arith::CmpIOp::create(b, loc, Predicate::slt, i, end);
-  };
-  auto equals = [&](OpBuilder &b, Location loc, Value j,
-                    ValueRange at) -> Value {
+  }
+  Value equals(OpBuilder &b, Location loc, Value j, ValueRange at) const {
     return arith::AndIOp::create(b, loc, isOrder(b, loc, Predicate::eq, at),
                                  isThere(b, loc, j));
-  };
-  RowFold fold{b, count};
-  // The first row that equals this one, and how many do.
-  Value first = fold(
-      count, arith::AtomicRMWKind::mins,
-      [&](OpBuilder &b, Location loc, Value, Value j, ValueRange at) -> Value {
-        return arith::SelectOp::create(b, loc, equals(b, loc, j, at), j,
-                                       integer(b, loc, count));
-      });
-  Value equal =
-      fold(0, arith::AtomicRMWKind::addi,
-           [&](OpBuilder &b, Location loc, Value, Value j, ValueRange at) {
-             return asNumber(b, loc, equals(b, loc, j, at));
-           });
-  // How many different ones come before it: its place in the result.
-  bool isSorted = node.intAttribute("sorted", 1) != 0;
-  Value place = fold(
-      0, arith::AtomicRMWKind::addi,
-      [&](OpBuilder &b, Location loc, Value, Value j, ValueRange at) {
-        Value firstOfJ = tensor::ExtractOp::create(b, loc, first, at[1]);
-        // Which is no other than one that is there.
-        Value counts =
-            arith::CmpIOp::create(b, loc, Predicate::eq, firstOfJ, j);
-        Value before;
-        if (isSorted)
-          before = isOrder(b, loc, Predicate::sgt, at);
-        else
-          before = arith::CmpIOp::create(
-              b, loc, Predicate::slt, j,
-              tensor::ExtractOp::create(b, loc, first, at[0]));
-        return asNumber(b, loc, arith::AndIOp::create(b, loc, counts, before));
-      });
-  // Each first row goes to its place.
+  }
+
+  /// Of each row, the first that equals it.
+  Value firstEqual() const {
+    return RowFold{b, count}(count, arith::AtomicRMWKind::mins,
+                             [&](OpBuilder &b, Location loc, Value, Value j,
+                                 ValueRange at) -> Value {
+                               return arith::SelectOp::create(
+                                   b, loc, equals(b, loc, j, at), j,
+                                   integer(b, loc, count));
+                             });
+  }
+  /// Of each row, how many equal it.
+  Value countEqual() const {
+    return RowFold{b, count}(
+        0, arith::AtomicRMWKind::addi,
+        [&](OpBuilder &b, Location loc, Value, Value j, ValueRange at) {
+          return asNumber(b, loc, equals(b, loc, j, at));
+        });
+  }
+  /// Of each row, how many different ones come before it: its place in the
+  /// result.
+  Value places(Value first, bool isSorted) const {
+    return RowFold{b, count}(
+        0, arith::AtomicRMWKind::addi,
+        [&](OpBuilder &b, Location loc, Value, Value j, ValueRange at) {
+          Value firstOfJ = tensor::ExtractOp::create(b, loc, first, at[1]);
+          // Which is no other than one that is there.
+          Value counts =
+              arith::CmpIOp::create(b, loc, Predicate::eq, firstOfJ, j);
+          Value before;
+          if (isSorted)
+            before = isOrder(b, loc, Predicate::sgt, at);
+          else
+            before = arith::CmpIOp::create(
+                b, loc, Predicate::slt, j,
+                tensor::ExtractOp::create(b, loc, first, at[0]));
+          return asNumber(b, loc,
+                          arith::AndIOp::create(b, loc, counts, before));
+        });
+  }
+};
+
+/// The first of equal rows, how often each is there, and how many there are.
+struct DistinctRows {
+  Value rows, equal, found;
+};
+} // namespace
+
+/// Each first row goes to its place.
+static DistinctRows putFirsts(ImplicitLocOpBuilder &b, int64_t count,
+                              Value first, Value equal, Value place) {
   Value zero = integer(b, b.getLoc(), 0);
   Value none = fill(b, {count}, zero);
   auto step = [&](OpBuilder &b, Location loc, ValueRange at,
@@ -290,23 +286,70 @@ static LogicalResult importAtRunTime(NodeImporter &node, bool flat,
   };
   SmallVector<Value> made =
       loopOver(b, b.getLoc(), {count}, {none, none, fill(b, {}, zero)}, step);
-  Value found = made[2];
+  return {made[0], made[1], made[2]};
+}
+
+/// How many rows there are, if their number depends on data.
+static LogicalResult countRows(NodeImporter &node, bool flat, int64_t axis,
+                               int64_t count, Number &there) {
+  bool isSizedFlat = flat && !node.sizes(0).empty();
+  there = knownNumber(isSizedFlat ? 1 : count);
+  for (int64_t d = 0; d != int64_t(node.sizes(0).size()); ++d) {
+    if (flat)
+      there = mul(node, there, sizeOf(node, 0, d));
+    else if (d == axis)
+      there = sizeOf(node, 0, d);
+    else if (isSized(node.sizes(0), d))
+      return node.unsupportedSize("the size of input 0 along axis " + Twine(d) +
+                                  " depends on data");
+  }
+  return success();
+}
+
+static LogicalResult importAtRunTime(NodeImporter &node, bool flat,
+                                     int64_t axis) {
+  ImplicitLocOpBuilder &b = node.b;
+  ArrayRef<int64_t> shape = node.shape(0);
+  int64_t total = node.tensorType(0).getNumElements();
+  int64_t count = flat ? total : shape[axis];
+  assert(total != 0 && "what has no elements is known");
+  if (count > maximumComparisons / count ||
+      count * count > maximumComparisons / (total / count))
+    return node.unsupported("on " + spellShape(shape) +
+                            " whose values are not known at compile time: "
+                            "more than 2^26 comparisons");
+  Value data = node.operand(0);
+  if (flat)
+    data = reshape(b, makeDense(b, node.importedOperand(0)), {total});
+  Number there;
+  if (failed(countRows(node, flat, axis, count, there)))
+    return failure();
+  SmallVector<int64_t> toFront = {axis};
+  for (int64_t i = 0; i != (flat ? 1 : int64_t(shape.size())); ++i)
+    if (i != axis)
+      toFront.push_back(i);
+  Value rows = reshape(b, transpose(b, data, toFront), {count, total / count});
+  ComparedRows compared{b, count, compareRows(b, rows, node.operandType(0)),
+                        there};
+  Value first = compared.firstEqual(), equal = compared.countEqual();
+  Value place = compared.places(first, node.intAttribute("sorted", 1) != 0);
+  DistinctRows distinct = putFirsts(b, count, first, equal, place);
   SmallVector<Value, 0> sizes(flat ? 1 : shape.size());
-  sizes[axis] = found;
-  node.setResult(
-      0, {gatherAxis(b, data, made[0], axis), node.operandType(0), sizes});
-  node.setResult(1, {made[0], ElementType::I64, {found}});
+  sizes[axis] = distinct.found;
+  node.setResult(0, {gatherAxis(b, data, distinct.rows, axis),
+                     node.operandType(0), sizes});
+  node.setResult(1, {distinct.rows, ElementType::I64, {distinct.found}});
   SmallVector<Value, 0> places = {there.tensor};
   node.setResult(2, {place, ElementType::I64, places});
   // No row is there more often than there are rows, which bounds sizes that a
   // model computes of it.
   Value often = elementwise(
-      b, b.getI64Type(), made[1],
+      b, b.getI64Type(), distinct.equal,
       [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
         Value low = arith::MaxSIOp::create(b, loc, x[0], integer(b, loc, 0));
         return arith::MinSIOp::create(b, loc, low, integer(b, loc, count));
       });
-  node.setResult(3, {often, ElementType::I64, {found}});
+  node.setResult(3, {often, ElementType::I64, {distinct.found}});
   return success();
 }
 

@@ -295,6 +295,7 @@ typedef struct ashlar_runtime_options_t {
  * INTERNAL. */
 ASHLAR_API ashlar_status_t ashlar_runtime_create(
     const ashlar_runtime_options_t *options, ashlar_runtime_t **out_runtime);
+/* What was made of it, such as a module or a budget, keeps it. */
 ASHLAR_API void ashlar_runtime_release(ashlar_runtime_t *runtime);
 
 /* From _start to _stop it is recorded what runs and what is held; _stop writes
@@ -310,6 +311,7 @@ ASHLAR_API void ashlar_runtime_release(ashlar_runtime_t *runtime);
  * start, or the file cannot be written. */
 ASHLAR_API ashlar_status_t ashlar_trace_start(ashlar_runtime_t *runtime,
                                               const char *path);
+/* Ends what ashlar_trace_start began and writes its file. */
 ASHLAR_API ashlar_status_t ashlar_trace_stop(ashlar_runtime_t *runtime);
 
 /*===-- Devices ----------------------------------------------------------===*/
@@ -427,6 +429,8 @@ ashlar_budget_create_below(ashlar_budget_t *parent, const char *name,
 /* The root, without a limit at first: a reference to be released. */
 ASHLAR_API ashlar_status_t ashlar_runtime_budget(ashlar_runtime_t *runtime,
                                                  ashlar_budget_t **out_budget);
+/* It stays, with what is charged to it, as long as modules, sessions, arenas or
+ * budgets below it use it. */
 ASHLAR_API void ashlar_budget_release(ashlar_budget_t *budget);
 /* INVALID_ARGUMENT below what is in use. */
 ASHLAR_API ashlar_status_t ashlar_budget_set_limit(ashlar_budget_t *budget,
@@ -446,6 +450,7 @@ ASHLAR_API ashlar_status_t ashlar_budget_reserve(ashlar_budget_t *budget,
 ASHLAR_API ashlar_status_t ashlar_budget_query_device(
     const ashlar_budget_t *budget, const ashlar_device_t *device,
     ashlar_budget_statistics_t *out_statistics);
+/* Its limit and what is in use of it, over all memories. Any thread. */
 ASHLAR_API ashlar_status_t ashlar_budget_query(
     const ashlar_budget_t *budget, ashlar_budget_statistics_t *out_statistics);
 /* Writes up to `capacity` holders, largest first; *out_count is how many there
@@ -502,6 +507,7 @@ typedef struct ashlar_memory_info_t {
   ashlar_device_t *device; /* ashlar_tensor_t.device */
 } ashlar_memory_info_t;
 #define ASHLAR_MEMORY_INFO_INIT {sizeof(ashlar_memory_info_t), 0, 0, 0}
+/* Where it lies and how large it is. Any thread. */
 ASHLAR_API ashlar_status_t ashlar_memory_query(const ashlar_memory_t *memory,
                                                ashlar_memory_info_t *out_info);
 /* No run uses it any more, and no session or bindings will. It keeps its
@@ -619,6 +625,8 @@ ASHLAR_API ashlar_status_t ashlar_module_load_file(
 ASHLAR_API ashlar_status_t ashlar_module_load_memory(
     ashlar_runtime_t *runtime, const void *data, size_t size,
     const ashlar_load_options_t *options, ashlar_module_t **out_module);
+/* Unloads it once its sessions are gone, too; its budget has the bytes back
+ * then. */
 ASHLAR_API void ashlar_module_release(ashlar_module_t *module);
 
 typedef struct ashlar_module_info_t {
@@ -639,6 +647,8 @@ typedef struct ashlar_module_info_t {
 } ashlar_module_info_t;
 #define ASHLAR_MODULE_INFO_INIT                                                \
   {sizeof(ashlar_module_info_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+/* Which program was taken and why, what it was charged, how long it took to
+ * load. The strings are the module's. Any thread. */
 ASHLAR_API ashlar_status_t ashlar_module_query(const ashlar_module_t *module,
                                                ashlar_module_info_t *out_info);
 
@@ -675,12 +685,19 @@ ASHLAR_API ashlar_status_t ashlar_module_entry(ashlar_module_t *module,
 ASHLAR_API ashlar_status_t ashlar_module_entry_at(ashlar_module_t *module,
                                                   size_t index,
                                                   ashlar_entry_t **out_entry);
+/* The module's, as long as it lives; "" for NULL. */
 ASHLAR_API const char *ashlar_entry_name(const ashlar_entry_t *entry);
+/* How many tensors a run takes; 0 for NULL. */
 ASHLAR_API size_t ashlar_entry_input_count(const ashlar_entry_t *entry);
+/* How many tensors a run gives; 0 for NULL. */
 ASHLAR_API size_t ashlar_entry_output_count(const ashlar_entry_t *entry);
+/* Name, type and shape of input `index`, from 0 on, in the model's order. The
+ * name is the module's. NOT_FOUND for an index that there is not. */
 ASHLAR_API ashlar_status_t ashlar_entry_input(const ashlar_entry_t *entry,
                                               size_t index,
                                               ashlar_tensor_info_t *out_info);
+/* The same of an output; of a size that depends on data or on the call, -1 in
+ * `shape` and the largest in `maximum`. */
 ASHLAR_API ashlar_status_t ashlar_entry_output(const ashlar_entry_t *entry,
                                                size_t index,
                                                ashlar_tensor_info_t *out_info);
@@ -702,6 +719,7 @@ typedef struct ashlar_contract_t {
 } ashlar_contract_t;
 #define ASHLAR_CONTRACT_INIT                                                   \
   {sizeof(ashlar_contract_t), 0, 0, 0, 0, 0, 0, 0, 0, 0}
+/* The contract of the entry, known before anything has run. Any thread. */
 ASHLAR_API ashlar_status_t ashlar_entry_contract(const ashlar_entry_t *entry,
                                                  ashlar_contract_t *out_cost);
 /* The same for the sizes of these inputs, before any are bound: what a session
@@ -859,6 +877,7 @@ ASHLAR_API ashlar_status_t ashlar_session_run_within(
     ashlar_session_t *session, const ashlar_entry_t *entry,
     const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
     size_t output_count, uint64_t timeout_ns);
+/* As ashlar_session_run_async, and within a time. */
 ASHLAR_API ashlar_status_t ashlar_session_run_async_within(
     ashlar_session_t *session, const ashlar_entry_t *entry,
     const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
@@ -902,6 +921,7 @@ ASHLAR_API ashlar_status_t ashlar_session_output_shape(
     ashlar_session_t *session, const ashlar_entry_t *entry, size_t index,
     int64_t *out_shape);
 
+/* What the session has run and copied so far, and the memory that it holds. */
 ASHLAR_API ashlar_status_t
 ashlar_session_query(const ashlar_session_t *session,
                      ashlar_session_statistics_t *out_statistics);
@@ -919,13 +939,17 @@ ASHLAR_API ashlar_status_t ashlar_bindings_create(
 /* The same of the bindings' last run. */
 ASHLAR_API ashlar_status_t ashlar_bindings_output_shape(
     ashlar_bindings_t *bindings, size_t index, int64_t *out_shape);
+/* Waits for a run in flight first. */
 ASHLAR_API void ashlar_bindings_release(ashlar_bindings_t *bindings);
+/* As ashlar_session_run_entry, on the tensors that were bound. */
 ASHLAR_API ashlar_status_t ashlar_bindings_run(ashlar_bindings_t *bindings);
+/* As ashlar_session_run_async. */
 ASHLAR_API ashlar_status_t ashlar_bindings_run_async(
     ashlar_bindings_t *bindings, ashlar_event_t **out_event);
 /* As ashlar_session_run_within. */
 ASHLAR_API ashlar_status_t
 ashlar_bindings_run_within(ashlar_bindings_t *bindings, uint64_t timeout_ns);
+/* As ashlar_session_run_async_within. */
 ASHLAR_API ashlar_status_t ashlar_bindings_run_async_within(
     ashlar_bindings_t *bindings, uint64_t timeout_ns,
     ashlar_event_t **out_event);

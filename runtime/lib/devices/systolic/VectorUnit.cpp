@@ -182,6 +182,51 @@ std::string Function::writeVector(const Action &action, bool isInteger, Row row,
   return "";
 }
 
+/// One row of a result: `width` elements of `left`, beside as many of `right`
+/// or, with `isOne`, its first.
+static void computeRow(const Action &action,
+                       const ashlar_systolic_table_t *tables, uint32_t width,
+                       bool isOne, const int32_t *left, const int32_t *right,
+                       int32_t *result) {
+  auto each = [&](auto operation) {
+    for (uint32_t j = 0; j < width; ++j)
+      result[j] = bitsAs<int32_t>(operation(bitsAs<float>(left[j])));
+  };
+  switch (action.funct) {
+  case ASHLAR_SYSTOLIC_EXP:
+    return each(expOf);
+  case ASHLAR_SYSTOLIC_RECIPROCAL:
+    return each([](float x) { return 1 / x; });
+  case ASHLAR_SYSTOLIC_RECIPROCAL_ROOT:
+    return each([](float x) { return 1 / std::sqrt(x); });
+  case ASHLAR_SYSTOLIC_LOOKUP:
+    return each([&](float x) { return lookUp(tables[action.immediate], x); });
+  case ASHLAR_SYSTOLIC_TO_FLOAT:
+    for (uint32_t j = 0; j < width; ++j)
+      result[j] = bitsAs<int32_t>(float(left[j]));
+    return;
+  case ASHLAR_SYSTOLIC_TO_INTEGER:
+    for (uint32_t j = 0; j < width; ++j)
+      result[j] =
+          roundTo(bitsAs<float>(left[j]), std::numeric_limits<int32_t>::min(),
+                  std::numeric_limits<int32_t>::max());
+    return;
+  case ASHLAR_SYSTOLIC_ROW_MAXIMUM:
+  case ASHLAR_SYSTOLIC_ROW_SUM: {
+    bool isMaximum = action.funct == ASHLAR_SYSTOLIC_ROW_MAXIMUM;
+    result[0] = action.isInteger
+                    ? reduceRow<int32_t>(isMaximum, left, width)
+                    : bitsAs<int32_t>(reduceRow<float>(isMaximum, left, width));
+    return;
+  }
+  default:
+    if (action.isInteger)
+      combineRow<int32_t>(action.funct, result, left, right, isOne, width);
+    else
+      combineRow<float>(action.funct, result, left, right, isOne, width);
+  }
+}
+
 bool Function::vector(const Action &action) {
   const uint32_t funct = action.funct, columns = action.left.columns;
   if (funct == ASHLAR_SYSTOLIC_LOOKUP && !hasTable[action.immediate])
@@ -212,10 +257,6 @@ bool Function::vector(const Action &action) {
       (action.isInteger && funct != ASHLAR_SYSTOLIC_TO_FLOAT);
   const uint32_t width = hasLeft ? columns : action.result.columns;
   std::fill_n(left, width, 0);
-  auto each = [&](auto operation) {
-    for (uint32_t j = 0; j < width; ++j)
-      result[j] = bitsAs<int32_t>(operation(bitsAs<float>(left[j])));
-  };
   for (size_t i = 0; i < cRows.size(); ++i) {
     std::string why;
     if (hasLeft)
@@ -224,44 +265,7 @@ bool Function::vector(const Action &action) {
       why = readVector(action, action.second, takesIntegers, dRows[i], right);
     if (!why.empty())
       return fail(action, why);
-    switch (funct) {
-    case ASHLAR_SYSTOLIC_EXP:
-      each(expOf);
-      break;
-    case ASHLAR_SYSTOLIC_RECIPROCAL:
-      each([](float x) { return 1 / x; });
-      break;
-    case ASHLAR_SYSTOLIC_RECIPROCAL_ROOT:
-      each([](float x) { return 1 / std::sqrt(x); });
-      break;
-    case ASHLAR_SYSTOLIC_LOOKUP:
-      each([&](float x) { return lookUp(tables[action.immediate], x); });
-      break;
-    case ASHLAR_SYSTOLIC_TO_FLOAT:
-      for (uint32_t j = 0; j < width; ++j)
-        result[j] = bitsAs<int32_t>(float(left[j]));
-      break;
-    case ASHLAR_SYSTOLIC_TO_INTEGER:
-      for (uint32_t j = 0; j < width; ++j)
-        result[j] =
-            roundTo(bitsAs<float>(left[j]), std::numeric_limits<int32_t>::min(),
-                    std::numeric_limits<int32_t>::max());
-      break;
-    case ASHLAR_SYSTOLIC_ROW_MAXIMUM:
-    case ASHLAR_SYSTOLIC_ROW_SUM: {
-      bool isMaximum = funct == ASHLAR_SYSTOLIC_ROW_MAXIMUM;
-      result[0] =
-          action.isInteger
-              ? reduceRow<int32_t>(isMaximum, left, width)
-              : bitsAs<int32_t>(reduceRow<float>(isMaximum, left, width));
-      break;
-    }
-    default:
-      if (action.isInteger)
-        combineRow<int32_t>(funct, result, left, right, isOne, width);
-      else
-        combineRow<float>(funct, result, left, right, isOne, width);
-    }
+    computeRow(action, tables, width, isOne, left, right, result);
     why = writeVector(action, givesIntegers, cRows[i], result);
     if (!why.empty())
       return fail(action, why);

@@ -19,7 +19,7 @@ func.func @results(%x: tensor<4xf32>) -> tensor<4xi32> {
   // expected-error@+1 {{'exec.dispatch' op body must yield the results' types, expected 'tensor<4xi32>', found 'tensor<4xf32>'}}
   %y = exec.dispatch(%x) : (tensor<4xf32>) -> tensor<4xi32> {
   ^bb0(%x0: tensor<4xf32>):
-    exec.yield %x0 : tensor<4xf32>
+    exec.yield %x0 : tensor<4xf32> // expected-note {{yielded here}}
   }
   return %y : tensor<4xi32>
 }
@@ -165,7 +165,7 @@ exec.program @notBinding attributes {
 
 // -----
 
-exec.kernel @relu : (memref<4xf32>) -> memref<4xf32>
+exec.kernel @relu : (memref<4xf32>) -> memref<4xf32> // expected-note {{the kernel is here}}
 exec.program @arity attributes {
     arena_bytes = 0 : i64, arena_lower_bound_bytes = 0 : i64,
     inputs = [], outputs = [], weights = []} {

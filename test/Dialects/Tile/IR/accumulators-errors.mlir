@@ -50,7 +50,7 @@ func.func @f(%x: memref<4x8xf32>) {
   // expected-error@+1 {{expected the body to yield 'f16', an element of the result}}
   %y = tile.map %x maps [affine_map<(m, n) -> (m, n)>] : memref<4x8xf32> -> !tile.acc<4x8xf16> {
   ^bb0(%a: f32):
-    tile.yield %a : f32
+    tile.yield %a : f32 // expected-note {{the body ends here}}
   }
   return
 }

@@ -674,7 +674,7 @@ func.func @yield(%a: memref<4x8xf16>, %b: memref<8x6xf16>, %c: memref<4x6xf16>) 
   tile.contract a(%a: memref<4x8xf16>) b(%b: memref<8x6xf16>) outs(%c: memref<4x6xf16>) attributes {
       parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c]} {
   ^bb0(%sum: f32):
-    tile.yield %sum : f32
+    tile.yield %sum : f32 // expected-note {{the body ends here}}
   }
   return
 }
@@ -958,7 +958,7 @@ func.func @apart() {
   tile.role "producer" concurrent {
   }
   %x = arith.constant 1.0 : f32
-  tile.role "consumer" concurrent {
+  tile.role "consumer" concurrent { // expected-note {{the next role is here}}
   }
   return
 }
@@ -1084,7 +1084,7 @@ func.func @same_name() {
   tile.role "producer" concurrent {
     tile.hand_over
   }
-  tile.role "producer" concurrent {
+  tile.role "producer" concurrent { // expected-note {{the other one is here}}
     tile.hand_over
   }
   return
@@ -1093,7 +1093,7 @@ func.func @same_name() {
 // -----
 
 func.func @nested() {
-  tile.role "producer" {
+  tile.role "producer" { // expected-note {{the outer role is here}}
     // expected-error@+1 {{expected no role inside a role}}
     tile.role "consumer" {
       tile.hand_over
@@ -1108,7 +1108,7 @@ func.func @nested() {
 func.func @handed(%x: f32) {
   // expected-error@+1 {{expected to hand over 'index', found 'f32'}}
   %y = tile.role "producer" {
-    tile.hand_over %x : f32
+    tile.hand_over %x : f32 // expected-note {{handed over here}}
   } : index
   return
 }
