@@ -173,7 +173,7 @@ private:
 
   /// How many parts beside each other a copy may reach.
   int64_t mostAcross(const LevelCandidate &one) {
-    if (!outer || path.size() != 1 || !dimAcross(one))
+    if (!outer || openSizes || path.size() != 1 || !dimAcross(one))
       return 1;
     return std::min(path.front()->multicast,
                     std::max<int64_t>(1, inner->count));

@@ -154,7 +154,7 @@ static SlotBox slotOf(AffineMap map, const LevelCandidate &one, bool isWhole) {
 bool LevelProblem::fitsBoxes(const LevelCandidate &one) {
   if (!hasRoles())
     return true;
-  auto fits = [&](Value operand, AffineMap map) {
+  auto fits = [&](Value operand, AffineMap map, int64_t across) {
     int64_t bytes = elementBytes(getElementTypeOrSelf(operand));
     SlotBox slot = slotOf(map, one, path.size() > 1);
     int64_t last = slot.shape.back();
@@ -164,10 +164,19 @@ bool LevelProblem::fitsBoxes(const LevelCandidate &one) {
         return false;
     if (last > path.front()->boxes->size && !layoutOf(operand, last))
       return false;
-    return layoutOf(operand, last) && slot.numElements() / last % 8 == 0 &&
+    // Each of those that share it copies as many rows.
+    const int64_t *outermost =
+        llvm::find_if(slot.shape, [](int64_t size) { return size != 1; });
+    if (across > 1 &&
+        (outermost + 1 >= slot.shape.end() || *outermost % across != 0 ||
+         slot.steps[outermost - slot.shape.begin()] != 1))
+      return false;
+    return layoutOf(operand, last) &&
+           slot.numElements() / last % (8 * across) == 0 &&
            last * bytes % 32 == 0;
   };
-  return fits(op.getA(), op.getAMap()) && fits(op.getB(), op.getBMap());
+  return fits(op.getA(), op.getAMap(), 1) &&
+         fits(op.getB(), op.getBMap(), one.across);
 }
 
 bool LevelProblem::findPaths() {

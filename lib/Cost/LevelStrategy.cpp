@@ -105,7 +105,8 @@ tile::StrategyAttr LevelProblem::strategyOf(const LevelCandidate &one) {
       hops.push_back(tile::HopAttr::get(
           b.getContext(), kind, tile::HopKind::Ring, engine->to, inside,
           isLast ? one.slots : 1, engine->name,
-          isLast ? layoutOf(operand, rowOf(map, one)) : tile::LayoutAttr()));
+          isLast ? layoutOf(operand, rowOf(map, one)) : tile::LayoutAttr(),
+          /*multicast=*/one.across > 1 && kind == tile::OperandKind::B));
     }
   SmallVector<int64_t> masked;
   for (unsigned d = 0; d != sizes.size(); ++d)

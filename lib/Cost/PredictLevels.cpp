@@ -8,8 +8,12 @@ using namespace ashlar;
 
 void LevelProblem::predict(LevelCandidate &one) {
   double parts = 1, iterations = 1;
-  for (unsigned d = 0; d != numParallel; ++d)
-    parts *= double(llvm::divideCeil(sizes[d], one.tile[d]));
+  std::optional<unsigned> across = dimAcross(one);
+  for (unsigned d = 0; d != numParallel; ++d) {
+    // Neighbours that share copies are there without a part, too.
+    uint64_t count = llvm::divideCeil(sizes[d], one.tile[d]);
+    parts *= double(across == d ? llvm::alignTo(count, one.across) : count);
+  }
   for (unsigned d : k)
     iterations *= double(llvm::divideCeil(sizes[d], one.tile[d]));
   double steps = double(llvm::divideCeil(rowsOf(one.part), unit->m)) *
@@ -22,6 +26,8 @@ void LevelProblem::predict(LevelCandidate &one) {
   for (const CopyEngine *engine : path) {
     copy = std::max(copy, cyclesOfCopies(one, *engine));
     latency += engine->startCycles;
+    if (one.across > 1)
+      latency += engine->multicastCycles;
   }
   latency += machine.memories.back().latencyCycles;
   double iteration = std::max(compute, copy);

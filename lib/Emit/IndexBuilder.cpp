@@ -364,10 +364,13 @@ Offset<fb::Kernel> IndexBuilder::kernel(exec::KernelOp kernel,
   const ProgramBinary &own =
       device == 0 ? binary : binary.companions[device - 1];
   auto [cycles, bound] = predictKernel(kernel, own);
-  Offset<flatbuffers::Vector<uint32_t>> block;
-  if (std::optional<ArrayRef<int64_t>> threads = kernel.getBlock())
-    block =
-        b.CreateVector(std::vector<uint32_t>(threads->begin(), threads->end()));
+  auto counts = [&](std::optional<ArrayRef<int64_t>> all)
+      -> Offset<flatbuffers::Vector<uint32_t>> {
+    if (!all)
+      return 0;
+    return b.CreateVector(std::vector<uint32_t>(all->begin(), all->end()));
+  };
+  auto block = counts(kernel.getBlock()), cluster = counts(kernel.getCluster());
   uint64_t shared = own.sharedBytes.lookup(symbol);
   Offset<fb::KernelResources> resources;
   if (auto found = own.resources.find(symbol); found != own.resources.end()) {
@@ -386,7 +389,7 @@ Offset<fb::Kernel> IndexBuilder::kernel(exec::KernelOp kernel,
       strings(nodes), flops ? size(flops) : size(0), size(kernelBytes(kernel)),
       own.codeBytes.lookup(symbol), *kernel.getScratchBytes(),
       kernel.getNumBindings(), kernel.getNumParameters(), cycles,
-      b.CreateString(bound.str()), block, /*cluster=*/0,
+      b.CreateString(bound.str()), block, cluster,
       shared ? flatbuffers::Optional<uint64_t>(shared) : flatbuffers::nullopt,
       arguments, resources, operators, buffers);
 }

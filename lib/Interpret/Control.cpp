@@ -2,6 +2,7 @@
 //
 // Loops, branches, and arithmetic on places.
 #include "Machine.h"
+#include "ashlar/Transforms/Tile/Cluster.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -55,6 +56,18 @@ static Outcome runIf(Machine &machine, Fiber &fiber, const Step &step) {
   return Outcome::Done;
 }
 
+/// Whether its workers copy something together: they run side by side then.
+static bool sharesCopies(scf::ForallOp loop) {
+  return loop
+      .walk([&](tile::CopyOp copy) {
+        return copy.getMulticast() &&
+                       copy->getParentOfType<scf::ForallOp>() == loop
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 static Outcome runForall(Machine &machine, Fiber &fiber, const Step &step) {
   auto loop = cast<scf::ForallOp>(step.op);
   size_t next = 0;
@@ -85,6 +98,16 @@ static Outcome runForall(Machine &machine, Fiber &fiber, const Step &step) {
   });
   if (points.empty())
     return Outcome::Done;
+  if (sharesCopies(loop)) {
+    size_t count = points.size();
+    if (auto cluster = loop->getAttrOfType<IntegerAttr>(clusterAttrName))
+      count = cluster.getInt();
+    if (count == 0 || points.size() % count != 0)
+      return machine.fail(step.op, "expected whole clusters of workers");
+    for (size_t i = 0; i != points.size(); i += count)
+      machine.spawn(fiber, *loop.getBody(), ArrayRef(points).slice(i, count));
+    return Outcome::Done;
+  }
   for (size_t i = points.size(); i > 1; --i)
     std::swap(points[i - 1], points[machine.random() % i]);
   std::vector<Cell> first;

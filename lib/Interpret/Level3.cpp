@@ -20,8 +20,21 @@ static Outcome runAlloc(Machine &, Fiber &fiber, const Step &step) {
     ring->slots.emplace_back();
     ring->slots.back().buffer = std::make_shared<Buffer>(size);
   }
+  if (fiber.cluster) {
+    ring->cluster = fiber.cluster;
+    ring->op = step.op;
+    auto &all = fiber.cluster->rings[step.op];
+    all.resize(fiber.cluster->count);
+    all[fiber.rank] = ring;
+  }
   fiber.cells[step.out].object = ring;
   return Outcome::Done;
+}
+
+/// Of the workers of a cluster, those of `op`; null: not made yet.
+static ArrayRef<std::shared_ptr<Ring>>
+sharersOf(const std::weak_ptr<Cluster> &cluster, Operation *op) {
+  return cluster.lock()->rings[op];
 }
 
 static std::shared_ptr<Slot> slotOf(const std::shared_ptr<Ring> &ring,
@@ -37,13 +50,29 @@ static std::shared_ptr<Slot> slotOf(const std::shared_ptr<Ring> &ring,
   return slot;
 }
 
+static bool isFree(const Ring::Slot &slot) {
+  return !slot.isTaken || (slot.buffer->isReleased &&
+                           llvm::all_of(slot.until, [](const TaskRef &task) {
+                             return task->isDone;
+                           }));
+}
+
+/// Whether all that share copies of a ring are ready for its next one: it has a
+/// free slot, or they have begun that copy already.
+static bool areReady(const Ring &ring) {
+  size_t next = ring.copies.size();
+  return llvm::all_of(sharersOf(ring.cluster, ring.op), [&](const auto &other) {
+    return other && (other->copies.size() > next ||
+                     (other->copies.size() == next &&
+                      isFree(other->slots[next % other->slots.size()])));
+  });
+}
+
 /// Whether the ring's next slot is free; then nobody may still read it.
 static Outcome freeSlot(Machine &machine, Operation *op, Ring::Slot &slot) {
   Buffer &buffer = *slot.buffer;
   if (slot.isTaken) {
-    if (!buffer.isReleased ||
-        !llvm::all_of(slot.until,
-                      [](const TaskRef &task) { return task->isDone; }))
+    if (!isFree(slot))
       return Outcome::Blocked;
     if (!llvm::all_of(buffer.reading,
                       [](const TaskRef &task) { return task->isDone; }))
@@ -70,18 +99,45 @@ static SmallVector<int64_t> numbers(Fiber &fiber, const Step &step,
   return all;
 }
 
+using Moves = std::vector<std::pair<int64_t, int64_t>>;
+
+/// Of a copy that several share: all of them must read the same, and none has
+/// what it copies before all have begun to.
+static Outcome shareCopy(Machine &machine, tile::CopyOp op,
+                         const std::shared_ptr<Ring> &ring, const Moves &places,
+                         const View &source, Task &task) {
+  auto first = llvm::find_if(places, [](auto move) { return move.first >= 0; });
+  ring->sources.push_back(
+      {source.buffer.get(), first == places.end() ? -1 : first->first});
+  size_t number = ring->sources.size() - 1;
+  for (const auto &other : sharersOf(ring->cluster, ring->op))
+    if (other->sources.size() > number &&
+        other->sources[number] != ring->sources[number])
+      return machine.fail(op, "reads something else than another worker that "
+                              "shares the copy");
+  task.mayEnd = [number, cluster = ring->cluster, made = ring->op] {
+    return llvm::all_of(sharersOf(cluster, made), [&](const auto &other) {
+      return other->sources.size() > number;
+    });
+  };
+  return Outcome::Done;
+}
+
 static Outcome runCopy(Machine &machine, Fiber &fiber, const Step &step) {
   auto op = cast<tile::CopyOp>(step.op);
   size_t numOffsets = op.getOffsets().size();
   auto ring = fiber.get<Ring>(step.in[1 + numOffsets]);
   unsigned number = ring->copies.size() % ring->slots.size();
+  bool isShared = op.getMulticast() && ring->op;
+  if (isShared && !areReady(*ring))
+    return Outcome::Blocked;
   Outcome outcome = freeSlot(machine, op, ring->slots[number]);
   if (outcome != Outcome::Done)
     return outcome;
   auto slot = slotOf(ring, number);
   auto source = fiber.get<View>(step.in[0]);
   TaskRef task = machine.begin(op, nullptr);
-  auto places = std::make_shared<std::vector<std::pair<int64_t, int64_t>>>();
+  auto places = std::make_shared<Moves>();
   LinearMap map(op.getMap(), numbers(fiber, step, 1, numOffsets));
   outcome = forEachPoint(slot->sizes, [&](ArrayRef<int64_t> at) {
     ArrayRef<int64_t> from = map(at);
@@ -105,6 +161,9 @@ static Outcome runCopy(Machine &machine, Fiber &fiber, const Step &step) {
     for (auto [read, written] : *places)
       to->elements[written] = read < 0 ? Number{0} : from->elements[read];
   };
+  if (isShared &&
+      shareCopy(machine, op, ring, *places, *source, *task) != Outcome::Done)
+    return Outcome::Failed;
   auto token = std::make_shared<Token>();
   token->task = task;
   ring->copies.emplace_back(number, task);

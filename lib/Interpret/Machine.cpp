@@ -181,9 +181,13 @@ void Machine::unblock() {
 }
 
 bool Machine::finishOne() {
-  if (tasks.empty())
+  std::vector<TaskRef> ready;
+  for (const TaskRef &task : tasks)
+    if (!task->mayEnd || task->mayEnd())
+      ready.push_back(task);
+  if (ready.empty())
     return false;
-  finish(*TaskRef(tasks[below(tasks.size())]));
+  finish(*ready[below(ready.size())]);
   unblock();
   return true;
 }
@@ -198,16 +202,40 @@ void Machine::enter(Fiber &fiber, const Step &step, Region &region,
   fiber.frames.push_back(std::move(frame));
 }
 
-void Machine::spawn(Fiber &fiber, tile::RoleOp role) {
+Fiber &Machine::addChild(Fiber &fiber, Block &body) {
   auto child = std::make_unique<Fiber>();
   child->cells = fiber.cells;
   child->parent = &fiber;
-  child->role = role.getName().str();
+  child->cluster = fiber.cluster;
+  child->rank = fiber.rank;
+  child->role = fiber.role;
   Frame frame;
-  frame.block = &role.getBody().front();
+  frame.block = &body;
   child->frames.push_back(std::move(frame));
   ++fiber.children;
   fibers.push_back(std::move(child));
+  return *fibers.back();
+}
+
+void Machine::spawn(Fiber &fiber, tile::RoleOp role) {
+  Fiber &child = addChild(fiber, role.getBody().front());
+  child.role = role.getName().str();
+  if (child.cluster)
+    child.role += " of worker " + std::to_string(child.rank);
+}
+
+void Machine::spawn(Fiber &fiber, Block &body,
+                    ArrayRef<SmallVector<int64_t>> points) {
+  auto cluster = std::make_shared<Cluster>();
+  cluster->count = points.size();
+  for (auto [rank, point] : llvm::enumerate(points)) {
+    Fiber &child = addChild(fiber, body);
+    child.cluster = cluster;
+    child.rank = rank;
+    child.role = "worker " + std::to_string(rank);
+    for (auto [i, at] : llvm::enumerate(point))
+      child.cells[codeOf(body).arguments + i].number.whole = at;
+  }
 }
 
 Outcome Machine::evaluate(Fiber &fiber, Block &block,

@@ -59,6 +59,8 @@ struct Fiber {
   Fiber *parent = nullptr;
   unsigned children = 0; ///< that have not ended
   std::string role;
+  std::shared_ptr<Cluster> cluster; ///< that its worker is in; null: none
+  unsigned rank = 0;                ///< of the worker in it
   bool isBlocked = false;
 
   Number number(unsigned place) const { return cells[place].number; }
@@ -90,6 +92,9 @@ public:
   void enter(Fiber &fiber, const Step &step, mlir::Region &region,
              llvm::ArrayRef<Cell> arguments);
   void spawn(Fiber &fiber, tile::RoleOp role);
+  /// The workers of a loop, side by side, at these points.
+  void spawn(Fiber &fiber, mlir::Block &body,
+             llvm::ArrayRef<llvm::SmallVector<int64_t>> points);
   const Code &codeOf(mlir::Block &block) { return codes.at(&block); }
 
   std::mt19937_64 random;
@@ -101,6 +106,7 @@ private:
   Outcome endOfLoop(Fiber &fiber, const Code &code);
   /// One of the tasks; false: there is none.
   bool finishOne();
+  Fiber &addChild(Fiber &fiber, mlir::Block &body);
   void unblock();
   llvm::LogicalResult reportDeadlock();
   size_t below(size_t count) { return random() % count; }

@@ -17,6 +17,8 @@ struct Buffer;
 /// Something that was begun, and what belongs to it until it is waited for.
 struct Task {
   mlir::Operation *op = nullptr;
+  /// Whether it may end yet; null: at any time.
+  std::function<bool()> mayEnd;
   std::function<void()> effect;
   std::shared_ptr<Task> before; ///< an earlier one on the same accumulator
   struct Place {
@@ -92,6 +94,15 @@ struct View : Object {
   }
 };
 
+struct Ring;
+
+/// Workers that run side by side and share copies.
+struct Cluster {
+  unsigned count = 0;
+  /// By where it is made: the ring of each worker that has come there.
+  llvm::DenseMap<mlir::Operation *, std::vector<std::shared_ptr<Ring>>> rings;
+};
+
 struct Ring : Object {
   struct Slot {
     std::shared_ptr<Buffer> buffer;
@@ -103,6 +114,10 @@ struct Ring : Object {
   /// By copies, in their order: the slot, and what fills it.
   std::vector<std::pair<unsigned, TaskRef>> copies;
   uint64_t numTaken = 0;
+  std::weak_ptr<Cluster> cluster; ///< its worker's, which has it; null: none
+  mlir::Operation *op = nullptr;  ///< that has made it
+  /// Of each copy that is shared: the memory and where it begins to read it.
+  std::vector<std::pair<Buffer *, int64_t>> sources;
 };
 
 struct Slot : View {

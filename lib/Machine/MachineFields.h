@@ -113,6 +113,7 @@ template <typename Visitor, typename T> void visitFields(Visitor &v, T &x) {
     v.flag("transpose", x.transpose);
     v.flag("gather", x.gather);
     v.optional("multicast", x.multicast, int64_t(1), int64_t(1));
+    v.optional("multicast_cycles", x.multicastCycles, 0.0, 0.0);
     v.part("boxes", x.boxes);
     v.sources(x.sources);
   } else if constexpr (std::is_same_v<Object, Link>) {

@@ -104,6 +104,15 @@ TEST_F(CudaCode, ATensorMapIsAParameter) {
   expectRefused(std::move(b), ASHLAR_CORRUPT, "and 1 tensor maps");
 }
 
+TEST_F(CudaCode, ClustersWantAChipThatHasThem) {
+  ModuleBuilder b = sample(); // the double is of 8.0
+  b.program().required_features.push_back(ASHLAR_MODULE_FORMAT_1_1);
+  auto &kernel = *b.program().kernels[0];
+  kernel.block = {32};
+  kernel.cluster = {2};
+  expectRefused(std::move(b), ASHLAR_UNSUPPORTED, "has clusters");
+}
+
 TEST_F(CudaCode, CodeForAnotherGpuIsNotTaken) {
   ModuleBuilder b = sample();
   b.program().required_features.push_back("sm_90a");

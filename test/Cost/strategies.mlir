@@ -14,7 +14,7 @@
 // SM90-SAME: {{ }}grid workgroup [64, 128 | _]
 // SM90-SAME: {{ }}loop [64, 128 | 128] order [2]
 // SM90-SAME: {{ }}a: ring shared at 2 slots 3 by tma #tile.layout<block 64, swizzle [3, 3, 3]>
-// SM90-SAME: {{ }}b: ring shared at 2 slots 3 by tma #tile.layout<block 64, swizzle [3, 3, 3]>
+// SM90-SAME: {{ }}b: ring shared at 2 slots 3 by tma multicast #tile.layout<block 64, swizzle [3, 3, 3]>
 // SM90-SAME: {{ }}acc registers
 // SM90-SAME: {{ }}masked [0]>
 

@@ -4,10 +4,10 @@
 
 A preset's machine file without its other units makes the compiler use the one
 that is left, and without its other engines that of boxes (for which products
-are a little larger), however small the product: random sizes, transposes,
-batches and epilogues of f16 and bf16, convolutions with strides and pads,
-attentions with rows and keys that no tile divides, hidden or not, beside NumPy
-in f64. Units of bytes have products and convolutions of whole numbers, exact
+are a little larger), alone and with copies that workgroups share, however small
+the product: random sizes, transposes, batches and epilogues of f16 and bf16,
+convolutions with strides and pads, attentions with rows and keys that no tile
+divides, hidden or not, beside NumPy in f64. Units of bytes have products and convolutions of whole numbers, exact
 (unit_bytes.py). What the unit cannot take has no unit then, and is loops: right
 as well.
 """
@@ -224,21 +224,46 @@ def kinds_of(unit):
     return sys.modules[__name__], [KINDS[left] for left, _ in types]
 
 
+BOX, SHARED = b"cp.async.bulk.tensor", b".multicast::cluster"
+
+
+def with_engine(machine, engine):
+    """The file with an engine of boxes alone, beside what threads copy."""
+    return {**machine, "copy_engines": [
+        engine if other["name"] == engine["name"] else other
+        for other in machine["copy_engines"]
+        if other["name"] == engine["name"] or not other.get("asynchronous")]}
+
+
+def with_clusters(machine, engine, count):
+    """The file with an engine that is so slow that copies are worth sharing,
+    among so many workgroups at most."""
+    slow = {**engine, "bytes_per_cycle": 2, "multicast": count}
+    machine = {**machine, "copy_engines": [
+        {**other, "bytes_per_cycle": 0.1} for other in machine["copy_engines"]]}
+    grids = [scope for scope in machine["scopes"] if scope["kind"] == "grid"]
+    scopes = [{**scope, "count": count} if scope is grids[-1] else scope
+              for scope in machine["scopes"]]
+    return with_engine({**machine, "scopes": scopes}, slow)
+
+
 def machines(machine):
-    """The file with one unit each, and with one engine of boxes: what is to be
-    said of it, the file, whether it has boxes, and the unit."""
+    """The file with one unit each, with one engine of boxes, and with copies
+    that workgroups share: what is to be said of it, the file, which of the
+    engine's instructions there must be, and the unit."""
     for unit in machine["units"]:
         if "fragment" not in unit:
             continue
-        alone = {**machine, "units": [unit]}
-        yield unit["name"], alone, False, unit
+        alone, name = {**machine, "units": [unit]}, unit["name"]
+        yield name, alone, [], unit
         for engine in machine["copy_engines"]:
-            if "boxes" in engine:
-                yield (f"{unit['name']} by {engine['name']}", {
-                    **alone, "copy_engines": [
-                        other for other in machine["copy_engines"]
-                        if other is engine or not other.get("asynchronous")]},
-                    True, unit)
+            if "boxes" not in engine:
+                continue
+            yield (f"{name} by {engine['name']}", with_engine(alone, engine),
+                   [BOX], unit)
+            for count in (2, 4) if engine.get("multicast", 1) > 1 else ():
+                yield (f"{name} by {engine['name']} in clusters of {count}",
+                       with_clusters(alone, engine, count), [BOX, SHARED], unit)
 
 
 def main():
@@ -255,7 +280,7 @@ def main():
     arguments = parser.parse_args()
     machine = json.loads(arguments.machine.read_text())
     tally = device_run.Tally()
-    for said, alone, has_boxes, unit in machines(machine):
+    for said, alone, needed, unit in machines(machine):
         if arguments.only not in said:
             continue
         random = np.random.default_rng(arguments.seed)
@@ -263,13 +288,15 @@ def main():
         # Of an instruction's name, or of a function's that stands for one.
         dot = "_" if arguments.target.startswith("level-zero") else "."
         instruction = f"{dot}{unit['types'][0]['left']}{dot}".encode()
-        is_used = {b"cp.async.bulk.tensor": not has_boxes, instruction: False}
+        is_used = {each: False for each in [*needed, instruction]}
         with tempfile.TemporaryDirectory() as temporary:
             work = pathlib.Path(temporary)
             (work / "machine.json").write_text(json.dumps(alone))
             for kind in kinds:
-                models = suite.BOXES if has_boxes else suite.MODELS
-                for make in models * arguments.cases:
+                models = suite.BOXES if needed else suite.MODELS
+                # Of two numbers of workgroups, half as many each.
+                times = -(-arguments.cases // (2 if SHARED in needed else 1))
+                for make in models * times:
                     name, *case = make(random, kind)
                     why = run(arguments, work / "machine.json", work, suite,
                               kind, *case)
@@ -280,7 +307,9 @@ def main():
                     for each in is_used:
                         is_used[each] |= each in code
         for each, found in is_used.items():
-            tally.add(said, "" if found else
+            # One case of a kind may not have parts to share anything.
+            may_lack = each == SHARED and arguments.cases < 4
+            tally.add(said, "" if found or may_lack else
                       f"no case has {each.decode()} in its code")
     return tally.end()
 

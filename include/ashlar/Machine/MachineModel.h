@@ -152,6 +152,8 @@ struct CopyEngine {
   bool transpose = false;
   bool gather = false;   ///< rows from a list of addresses
   int64_t multicast = 1; ///< workers that one copy can reach
+  /// Until those that share copies know of each other that a slot is free.
+  double multicastCycles = 0;
   /// Copies end by themselves, at a barrier in the memory they fill; none:
   /// whoever copies waits.
   std::optional<Boxes> boxes;

@@ -36,12 +36,13 @@ ashlar::cpu::lowerKernels(ModuleOp program, unsigned device,
     clone.setName(kernel.getSymName());
     clone.setPublic();
     clone.removeArgAttrsAttr();
-    int64_t threads = 1;
-    for (int64_t count : kernel.getBlock().value_or(ArrayRef<int64_t>()))
-      threads *= count;
+    auto product = [](std::optional<ArrayRef<int64_t>> counts) {
+      return ShapedType::getNumElements(counts.value_or(ArrayRef<int64_t>()));
+    };
     lowered.kernels.push_back(
         {module, kernel.getSymName().str(), nodeName(kernel.getLoc()),
-         roundsToIntegers(body), threads,
+         roundsToIntegers(body), product(kernel.getBlock()),
+         product(kernel.getCluster()),
          kernel.getTensorMapsAttr() ? int64_t(kernel.getTensorMapsAttr().size())
                                     : 0});
   }

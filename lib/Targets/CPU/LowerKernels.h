@@ -29,6 +29,7 @@ struct LoweredKernels {
     /// it, as in the definition.
     bool roundsToIntegers;
     int64_t threads; ///< of a workgroup
+    int64_t cluster; ///< workgroups that reach each other's memory
     int64_t maps;    ///< of tensors, that it is given behind all else
   };
   std::vector<Kernel> kernels;

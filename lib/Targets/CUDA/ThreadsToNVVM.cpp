@@ -184,7 +184,21 @@ static void translate(tile::PhaseEndOp op) {
   op.erase();
 }
 
+/// In the memory of another block of the cluster.
+static void arriveAtPeer(tile::PhaseArriveOp op) {
+  PtxWriter w(op);
+  w.write(
+      "{\n.reg .b32 r;\nmapa.shared::cluster.u32 r, $0, $1;\n"
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [r];\n}",
+      "r,r",
+      {phaseAddress(w, op.getMemory(), op.getPlace()), w.toWord(op.getPeer())},
+      {}, true);
+  op.erase();
+}
+
 static void translate(tile::PhaseArriveOp op) {
+  if (op.getPeer())
+    return arriveAtPeer(op);
   PtxWriter w(op);
   std::string text =
       op.getExpecting() == 0
@@ -198,9 +212,12 @@ static void translate(tile::PhaseArriveOp op) {
 
 static void translate(tile::PhaseWaitOp op) {
   PtxWriter w(op);
+  std::string order = op.getCluster() ? "acquire.cluster." : "";
   w.write("{\n.reg .pred p;\nWAIT${:uid}:\n"
-          "mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n"
-          "@!p bra WAIT${:uid};\n}",
+          "mbarrier.try_wait.parity." +
+              order +
+              "shared::cta.b64 p, [$0], $1;\n"
+              "@!p bra WAIT${:uid};\n}",
           "r,r",
           {phaseAddress(w, op.getMemory(), op.getPlace()), op.getParity()}, {},
           true);
@@ -211,6 +228,23 @@ static void translate(tile::PhaseWaitOp op) {
 static void translate(tile::ThreadMeetOp op) {
   PtxWriter(op).write("bar.sync 1, " + std::to_string(op.getThreads()) + ";",
                       "", {}, {}, true);
+  op.erase();
+}
+
+static void translate(tile::ClusterMeetOp op) {
+  PtxWriter(op).write("barrier.cluster.arrive.release;\n"
+                      "barrier.cluster.wait.acquire;",
+                      "", {}, {}, true);
+  op.erase();
+}
+
+static void translate(tile::ClusterRankOp op) {
+  PtxWriter w(op);
+  Value rank = w.write("mov.u32 $0, %cluster_ctarank;", "=r", {},
+                       {w.b.getI32Type()}, /*isOrdered=*/false)
+                   .front();
+  op.replaceAllUsesWith(
+      arith::IndexCastOp::create(w.b, w.b.getIndexType(), rank).getResult());
   op.erase();
 }
 
@@ -232,12 +266,20 @@ static void translate(tile::ThreadBoxCopyOp op) {
     operands.push_back(w.toWord(at));
     constraints += ",r";
   }
-  std::string text =
-      "cp.async.bulk.tensor." + std::to_string(op.getAt().size()) +
-      "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {" +
-      places + "}], [$" + std::to_string(operands.size()) + "];";
+  bool isShared = op.getTo() != 0;
+  std::string text = "cp.async.bulk.tensor." +
+                     std::to_string(op.getAt().size()) +
+                     "d.shared::cluster.global.mbarrier::complete_tx::bytes" +
+                     (isShared ? ".multicast::cluster" : "") + " [$0], [$1, {" +
+                     places + "}], [$" + std::to_string(operands.size()) + "]";
   operands.push_back(phaseAddress(w, op.getPhases(), op.getDone()));
-  w.write(text, constraints + ",r", operands, {}, /*isOrdered=*/true);
+  constraints += ",r";
+  if (isShared) {
+    text += ", $" + std::to_string(operands.size());
+    operands.push_back(arith::ConstantIntOp::create(w.b, op.getTo(), 16));
+    constraints += ",h";
+  }
+  w.write(text + ";", constraints, operands, {}, /*isOrdered=*/true);
   op.erase();
 }
 
@@ -267,6 +309,7 @@ struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
                 tile::ThreadCopyOp, tile::ThreadCloseOp, tile::ThreadSettleOp,
                 tile::PhaseBeginOp, tile::PhasePublishOp, tile::PhaseEndOp,
                 tile::PhaseArriveOp, tile::PhaseWaitOp, tile::ThreadMeetOp,
+                tile::ClusterMeetOp, tile::ClusterRankOp,
                 tile::ThreadRegistersOp, tile::ThreadBoxCopyOp>(
               [](auto own) { translate(own); })
           .Case([&](gpu::ShuffleOp own) {

@@ -27,6 +27,9 @@ static Function &addEntry(Module &module,
   // Roles that share out registers ask for a count that the assembler knows.
   if (kernel.maps != 0)
     entry.addFnAttr("nvvm.minctasm", "1");
+  if (kernel.cluster != 1)
+    entry.addFnAttr("nvvm.cluster_dim",
+                    std::to_string(kernel.cluster) + ",1,1");
   return entry;
 }
 

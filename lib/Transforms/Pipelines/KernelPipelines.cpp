@@ -82,6 +82,7 @@ void ashlar::buildLanesPipeline(OpPassManager &program,
         bodies.addPass(createHoistRolesPass(roles));
         bodies.addPass(createScheduleStepsPass({/*inFlight=*/0}));
       }
+      bodies.addPass(createFormClustersPass());
       PipelineCopiesPassOptions ahead;
       ahead.engines.assign(options.engines.begin(), options.engines.end());
       if (!options.engines.empty())
@@ -92,6 +93,8 @@ void ashlar::buildLanesPipeline(OpPassManager &program,
       program.addPass(createDistributeLanesPass(lanes));
       program.nest<func::FuncOp>().addPass(
           createPackWorkgroupMemoryPass({options.shared}));
+    } else {
+      whole.addPass(createFormClustersPass());
     }
     program.nest<func::FuncOp>().addPass(createExpandCopiesPass());
   }

@@ -4,6 +4,7 @@
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Transforms/Simt/Passes.h"
+#include "ashlar/Transforms/Tile/Cluster.h"
 #include "ashlar/Transforms/Tile/Threads.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -221,6 +222,14 @@ static bool isBesideParts(func::FuncOp kernel) {
                       });
 }
 
+/// How many workgroups share copies; 1: none do.
+static int64_t clusterOf(func::FuncOp kernel) {
+  for (auto parts : kernel.getOps<scf::ForallOp>())
+    if (auto cluster = parts->getAttrOfType<IntegerAttr>(clusterAttrName))
+      return cluster.getInt();
+  return 1;
+}
+
 /// Whether threads of a workgroup exchange something in its memory.
 static bool sharesMemory(func::FuncOp kernel) {
   return kernel
@@ -301,6 +310,7 @@ struct DistributeLanes
           b.setInsertionPoint(part.getBody()->getTerminator());
           gpu::BarrierOp::create(b, part.getLoc());
         }
+      int64_t cluster = clusterOf(body);
       SmallVector<Attribute> maps;
       if (failed(simt::shareRings(body, threads, maps)) ||
           failed(simt::distributeAccumulators(body, threads)))
@@ -309,6 +319,8 @@ struct DistributeLanes
       if (!maps.empty())
         kernel.setTensorMapsAttr(b.getArrayAttr(maps));
       kernel.setBlock(ArrayRef<int64_t>{*all});
+      if (cluster > 1)
+        kernel.setCluster(ArrayRef<int64_t>{cluster});
       // Who reads an element need not be who writes what takes its place.
       kernel.removeAliasesAttr();
     }

@@ -18,8 +18,8 @@ static Value word(ImplicitLocOpBuilder &b, int64_t value) {
 }
 
 PhaseRing::PhaseRing(ImplicitLocOpBuilder &b, tile::RingType type, Value memory,
-                     const Threads &threads)
-    : type(type), memory(memory), threads(threads) {
+                     int64_t sharers, const Threads &threads)
+    : type(type), memory(memory), sharers(sharers), threads(threads) {
   phases = memref::AllocOp::create(
       b, MemRefType::get({2 * slots()}, b.getI64Type(),
                          MemRefLayoutAttrInterface(),
@@ -58,8 +58,8 @@ void PhaseRing::forEachWord(
 
 void PhaseRing::begin(ImplicitLocOpBuilder &b) const {
   forEachWord(b, [&](Value word, bool isFull) {
-    tile::PhaseBeginOp::create(b, phases, word,
-                               isFull ? 1 : threads.count / threads.lanes);
+    int64_t groups = threads.count / threads.lanes;
+    tile::PhaseBeginOp::create(b, phases, word, isFull ? 1 : groups * sharers);
   });
 }
 
@@ -73,21 +73,34 @@ void PhaseRing::fill(ImplicitLocOpBuilder &b, const TensorBox &box,
   auto [slot, parity] = next(b);
   // The turn in front of the first one is over from the beginning.
   Value before = arith::XOrIOp::create(b, parity, word(b, 1));
-  tile::PhaseWaitOp::create(b, phases, freeOf(b, slot), before);
-  int64_t each = box.numElements();
-  tile::PhaseArriveOp::create(
-      b, phases, slot, each * box.copies * elementBytes(type.getElementType()));
+  tile::PhaseWaitOp::create(b, phases, freeOf(b, slot), before, isShared());
+  int64_t each = box.numElements(), all = each * sharers;
+  tile::PhaseArriveOp::create(b, phases, slot, /*peer=*/Value(),
+                              all * box.copies *
+                                  elementBytes(type.getElementType()));
   Value place = arith::MulIOp::create(b, slot, index(b, pitch()));
   SmallVector<Value> at;
   for (OpFoldResult one : box.at)
     at.push_back(getValueOrCreateConstantIndexOp(b, b.getLoc(), one));
+  int64_t to = 0;
+  if (isShared()) {
+    Value rank = tile::ClusterRankOp::create(b, b.getIndexType());
+    auto times = [&](int64_t step) {
+      return arith::MulIOp::create(b, rank, index(b, step));
+    };
+    at[box.shared] =
+        arith::AddIOp::create(b, at[box.shared], times(box.box[box.shared]));
+    place = arith::AddIOp::create(b, place, times(each));
+    to = (int64_t(1) << sharers) - 1;
+  }
   Value first = at.back();
   for (int64_t i = 0; i != box.copies; ++i) {
     if (i != 0)
       at.back() = arith::AddIOp::create(b, first, index(b, i * box.box.back()));
     tile::ThreadBoxCopyOp::create(
         b, box.tensor, at, memory,
-        arith::AddIOp::create(b, place, index(b, i * each)), phases, slot, map);
+        arith::AddIOp::create(b, place, index(b, i * all)), phases, slot, map,
+        to);
   }
 }
 
@@ -101,10 +114,12 @@ void PhaseRing::release(ImplicitLocOpBuilder &b, Value place) const {
   Value slot = arith::DivUIOp::create(b, place, index(b, pitch()));
   Value lane =
       arith::RemUIOp::create(b, threads.number, index(b, threads.lanes));
-  Value isFirst =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, index(b, 0));
-  auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
+  // As many lanes as there are workgroups to hear of it.
+  Value speaks = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, lane,
+                                       index(b, sharers));
+  auto branch = scf::IfOp::create(b, speaks, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&branch.getThenRegion().front());
-  tile::PhaseArriveOp::create(b, phases, freeOf(b, slot), /*expecting=*/0);
+  tile::PhaseArriveOp::create(b, phases, freeOf(b, slot),
+                              isShared() ? lane : Value(), /*expecting=*/0);
 }

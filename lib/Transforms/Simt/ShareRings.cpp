@@ -9,6 +9,7 @@
 #include "ashlar/Analysis/RingBytes.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Transforms/Tile/Carried.h"
+#include "ashlar/Transforms/Tile/Cluster.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -298,8 +299,12 @@ private:
                         b.getI64IntegerAttr(simt::workgroupSpace)),
         alignment);
     if (joinsRoles) {
-      ring.phases =
-          std::make_shared<simt::PhaseRing>(b, ring.type, ring.memory, threads);
+      int64_t sharers = 1;
+      for (Operation *user : op->getUsers())
+        if (auto copy = dyn_cast<tile::CopyOp>(user))
+          sharers = countSharers(copy).value_or(1);
+      ring.phases = std::make_shared<simt::PhaseRing>(b, ring.type, ring.memory,
+                                                      sharers, threads);
       plan.rings[op] = ring;
       return success();
     }
@@ -331,6 +336,9 @@ private:
           write(*plan.rings[ring].phases, b);
         return branch;
       };
+      bool isShared = llvm::any_of(own, [&](tile::AllocOp ring) {
+        return plan.rings[ring].phases->isShared();
+      });
       ImplicitLocOpBuilder b(own.front().getLoc(), own.front());
       b.setInsertionPoint(firstBranch(own));
       auto mark = [&](Operation *op, StringRef when) {
@@ -344,11 +352,19 @@ private:
         b.setInsertionPoint(branch.thenBlock()->getTerminator());
         tile::PhasePublishOp::create(b);
       }
-      mark(gpu::BarrierOp::create(b), "begin");
+      auto meet = [&]() -> Operation * {
+        if (isShared)
+          return tile::ClusterMeetOp::create(b);
+        return gpu::BarrierOp::create(b);
+      };
+      mark(meet(), "begin");
       b.setInsertionPoint(block->getTerminator());
       auto met = dyn_cast_or_null<gpu::BarrierOp>(
           block->getTerminator()->getPrevNode());
-      mark(met ? met : gpu::BarrierOp::create(b), "end");
+      // Others may still say that they are done with what this one filled.
+      mark(met && !isShared ? met : meet(), "end");
+      if (met && isShared)
+        met.erase();
       auto ended = byOne(b, [](const simt::PhaseRing &ring,
                                ImplicitLocOpBuilder &b) { ring.end(b); });
       mark(ended, "end");

@@ -202,6 +202,11 @@ void ContractExpander::raster(scf::ForallOp grid,
 void ContractExpander::emitGrid(tile::LevelAttr level) {
   SmallVector<OpFoldResult> from, to, step;
   SmallVector<unsigned> cut;
+  // Those that share copies are all there, behind the end of a dim as well.
+  bool isWhole = level == strategy.getGrids().back() &&
+                 llvm::any_of(strategy.getHops(), [](tile::HopAttr hop) {
+                   return hop.getMulticast();
+                 });
   for (unsigned d = 0; d != sizes.size(); ++d) {
     int64_t tile = level.getTile(d);
     // The sums of parts are joined by whoever has all of them.
@@ -213,6 +218,9 @@ void ContractExpander::emitGrid(tile::LevelAttr level) {
     step.push_back(b.getIndexAttr(tile));
     if (getConstantIntValue(at[d]) == 0)
       to.push_back(extentOf(d));
+    else if (isWhole)
+      to.push_back(affine::makeComposedFoldedAffineApply(
+          b, b.getLoc(), b.getAffineSymbolExpr(0) + box[d], {at[d]}));
     else
       to.push_back(box[d] ? endOfBox(d) : high[d]);
   }
@@ -231,6 +239,13 @@ void ContractExpander::emitGrid(tile::LevelAttr level) {
   for (auto [d, iv] : llvm::zip(cut, places)) {
     int64_t tile = level.getTile(d);
     at[d] = iv;
+    if (isWhole && llvm::alignTo(sizes[d], tile) % box[d] != 0)
+      at[d] = Value(affine::AffineMinOp::create(
+          b,
+          AffineMap::get(
+              1, 0, {b.getAffineDimExpr(0), b.getAffineConstantExpr(sizes[d])},
+              b.getContext()),
+          ValueRange{iv}));
     AffineExpr start = b.getAffineDimExpr(0);
     // No box is cut short where boxes divide the dim.
     AffineMap end = AffineMap::get(1, 0, start + tile);

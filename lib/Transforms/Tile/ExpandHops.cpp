@@ -139,8 +139,8 @@ void ContractExpander::copy(tile::HopAttr hop) {
       b, type.getSlotType(), tile::TokenType::get(b.getContext()), source,
       offsets, ring, AffineMap::get(shape.size(), 0, places, b.getContext()),
       !from && reachesBeyond(map, dims),
-      hop.getEngine().empty() ? StringAttr()
-                              : b.getStringAttr(hop.getEngine()));
+      hop.getEngine().empty() ? StringAttr() : b.getStringAttr(hop.getEngine()),
+      hop.getMulticast());
   tile::WaitOp::create(b, begun.getToken());
   near.push_back({hop, begun.getSlot(), at, std::move(extents), slot.steps});
 }

@@ -208,8 +208,10 @@ struct HoistRoles : ashlar::impl::HoistRolesPassBase<HoistRoles> {
   void leaveToOthers() {
     getOperation().walk([&](tile::CopyOp copy) {
       if (isByEngine(copy) && !copy->getParentOfType<tile::RoleOp>() &&
-          !isTaken(copy))
+          !isTaken(copy)) {
         copy.setEngineAttr(StringAttr::get(&getContext(), otherwise));
+        copy.setMulticast(false);
+      }
     });
   }
   static bool isTaken(tile::CopyOp copy) {

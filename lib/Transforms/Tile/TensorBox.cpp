@@ -3,6 +3,7 @@
 #include "ashlar/Analysis/BoxReach.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/SlotBox.h"
+#include "ashlar/Transforms/Tile/Cluster.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -59,7 +60,8 @@ public:
   std::string run() {
     if (!copy.getOffsets().empty() || !readSteps())
       return "it does not copy a part of memory as it lies, or in steps";
-    for (std::string why : {readPlace(), checkTensor(), readRows()})
+    for (std::string why :
+         {readPlace(), checkTensor(), readRows(), readShare()})
       if (!why.empty())
         return why;
     return "";
@@ -159,6 +161,30 @@ private:
     if (out.box.back() * bytes % unitBytes != 0 ||
         rows * out.box.back() * bytes % leastAlignment != 0)
       return "rows of its slots are no multiples of 16 bytes";
+    return "";
+  }
+
+  /// Who shares a copy takes whole rows of the outermost dim that has several,
+  /// as many as a swizzle repeats after, so that its share is a box as well.
+  std::string readShare() {
+    constexpr int64_t rowsOfSwizzle = 8;
+    if (!copy.getMulticast())
+      return "";
+    std::optional<int64_t> sharers = countSharers(copy);
+    if (!sharers || *sharers < 1)
+      return "it is not known how many share it";
+    ArrayRef<int64_t> shape = slot.getShape();
+    unsigned d =
+        llvm::find_if(shape, [](int64_t s) { return s != 1; }) - shape.begin();
+    int64_t rows = slot.getNumElements() / shape.back() / *sharers;
+    if (d + 1 >= shape.size() || out.steps[d] != 1 ||
+        shape[d] % *sharers != 0 ||
+        (out.swizzleBytes && rows % rowsOfSwizzle != 0) ||
+        rows * out.box.back() * bytes % leastAlignment != 0)
+      return "those that share it have no boxes of its rows";
+    out.box[d] /= *sharers;
+    out.sharers = *sharers;
+    out.shared = d;
     return "";
   }
 

@@ -22,6 +22,7 @@ import sys
 import tempfile
 
 import micro_kernels
+from random_clusters import random_clusters
 from random_levels import random_levels
 from micro_kernels import BATCH, BITS, KINDS, ROOT, TYPES, Runner, mlir
 
@@ -44,9 +45,11 @@ class Case(micro_kernels.Case):
     def strategy(self, problem):
         rng = random.Random(f"{self.seed} {self.number}")
         sizes = (self.m, self.n), list(problem.reduced.values())
-        # Every second one has many levels, where there are rings at all.
+        # Where there are rings at all, every second one has many levels or parts
+        # that share copies.
         if self.rings and self.number % 2:
-            return random_levels(rng, problem, *sizes, random_layout)
+            random_ones = random_clusters if self.number % 4 == 3 else random_levels
+            return random_ones(rng, problem, *sizes, random_layout)
         return random_strategy(rng, problem, *sizes, self.rings)
 
 

@@ -29,7 +29,9 @@ def DistributeLanesPass : Pass<"ashlar-distribute-lanes", "::mlir::ModuleOp"> {
     behind them copies; a ring between them has two words for each slot, which
     count who has filled it and who is done with it, and barriers inside of a
     role are those of its threads. The kernel's `tensor_maps` say what such
-    copies read.
+    copies read. Copies that workgroups of a cluster share (`tile.cluster`) fill
+    the slots of all of them, a share each, and a slot is free once it is in all
+    of them; the kernel's `cluster` says how many there are.
     Kernels without the mark stay as they are.
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "16",
@@ -49,6 +51,26 @@ def DistributeLanesPass : Pass<"ashlar-distribute-lanes", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
+}
+
+def FormClustersPass : Pass<"ashlar-form-clusters", "::mlir::func::FuncOp"> {
+  let summary = "Number the workgroups of clusters in one loop";
+  let description = [{
+    Before: kernels whose parts are cut once more for the workgroups of a
+    cluster, an scf.forall in an scf.forall. After: one loop over all of them,
+    those of a cluster beside each other; `tile.cluster` says how many they are
+    where they share copies (`tile.copy .. {multicast}`). Where their number is
+    not known, one workgroup goes through all of them.
+
+    ```mlir
+    scf.forall (%m, %n) = (0, 0) to (1024, 512) step (256, 128) {     // before
+      scf.forall (%i) = (%m) to (%m + 256) step (128) { .. } }
+    scf.forall (%m, %n, %rank) = (0, 0, 0) to (1024, 512, 2) step (256, 128, 1) {
+      %i = %m + %rank * 128 .. } {tile.cluster = 2}                   // after
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def PackWorkgroupMemoryPass

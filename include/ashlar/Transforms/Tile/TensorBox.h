@@ -22,6 +22,10 @@ struct TensorBox {
   llvm::SmallVector<int64_t> ends;          ///< from where on zeros are read
   int64_t copies = 1;                       ///< along the last dim
   int64_t swizzleBytes = 0;                 ///< 0: rows lie as they are counted
+  /// Workers that copy such a box each, one behind the other along dim `shared`
+  /// of the slot; 1: it is all of it.
+  int64_t sharers = 1;
+  unsigned shared = 0;
 
   /// That one copy takes.
   int64_t numElements() const;

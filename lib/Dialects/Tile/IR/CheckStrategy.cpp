@@ -281,12 +281,48 @@ private:
              << (hop.getKind() == HopKind::Pack ? "packed" : "copied")
              << ", found that over dim " << d << " inside";
     }
+    if (hop.getMulticast() &&
+        failed(checkSharing(name, map, all.take_front(count))))
+      return failure();
     if (LayoutAttr layout = hop.getLayout())
       for (ArrayRef<int64_t> perDim : {layout.getOrder(), layout.getPad()})
         if (int64_t rank = rankOf(valueOf(hop.getOperand()));
             !perDim.empty() && int64_t(perDim.size()) != rank)
           return op.emitOpError("expected a layout of the ")
                  << rank << " dims of " << name << ", found " << layout;
+    return success();
+  }
+
+  /// Of what the parts of the last grid level copy together, inside of `loops`:
+  /// each of them reads the same as often.
+  LogicalResult checkSharing(StringRef name, AffineMap map,
+                             ArrayRef<StrategyAttr::Loop> loops) {
+    ArrayRef<LevelAttr> grids = strategy.getGrids();
+    bool isShared = false;
+    for (unsigned d = 0; d != sizes.size(); ++d) {
+      int64_t tile = grids.back().getTile(d), above = sizes[d];
+      for (LevelAttr level : grids.drop_back())
+        above = level.getTile(d) ? level.getTile(d) : above;
+      if (tile == 0 || (tile >= std::min(above, sizes[d]) && !isOpen(d)))
+        continue;
+      isShared = true;
+      // The last of them may have nothing but its share; of a single row
+      // nobody asks whether it is there.
+      bool isWhole =
+          !isOpen(d) && d < parallel && above % tile == 0 &&
+          ((strategy.isMasked(d) && tile > 1) || sizes[d] % above == 0);
+      bool isWalked =
+          llvm::any_of(loops, [&](auto loop) { return loop.dim == d; });
+      if (map.isFunctionOfDim(d) || !isWhole || isWalked)
+        return op.emitOpError("expected parts of the last grid level that read "
+                              "the same of ")
+               << name << ", as many in each of the level above and as often, "
+               << "found those along dim " << d;
+    }
+    if (!isShared)
+      return op.emitOpError("expected several parts of the last grid level to "
+                            "share copies of ")
+             << name << ", found one";
     return success();
   }
 

@@ -147,6 +147,9 @@ static LogicalResult verifyHops(llvm::function_ref<InFlightDiagnostic()> error,
                                 ArrayRef<LevelAttr> levels,
                                 ArrayRef<HopAttr> hops) {
   unsigned kinds[2][3] = {};
+  auto grids = llvm::count_if(levels, [](LevelAttr level) {
+    return level.getKind() == LevelKind::Grid;
+  });
   int64_t lastRing[2] = {};
   for (HopAttr hop : hops) {
     auto &own = kinds[unsigned(hop.getOperand())];
@@ -163,6 +166,12 @@ static LogicalResult verifyHops(llvm::function_ref<InFlightDiagnostic()> error,
     if (hop.getAt() < 0 || hop.getAt() >= int64_t(levels.size()) ||
         levels[hop.getAt()].getKind() != LevelKind::Loop)
       return error() << "expected the number of a loop level in " << hop;
+    if (hop.getMulticast() && (hop.getKind() != HopKind::Ring ||
+                               hop.getEngine().empty() || grids < 2))
+      return error()
+             << "expected a ring that an engine fills, and a grid level "
+                "in another one, for a copy that several share, found "
+             << hop;
     if (hop.getKind() == HopKind::Ring) {
       int64_t &last = lastRing[unsigned(hop.getOperand())];
       if (hop.getAt() < last)
@@ -362,7 +371,7 @@ static StrategyAttr withoutGrid(StrategyAttr of, bool hasHops) {
       hops.push_back(HopAttr::get(
           of.getContext(), hop.getOperand(), hop.getKind(), hop.getMemory(),
           std::max<int64_t>(0, hop.getAt() - gone), hop.getSlots(),
-          hop.getEngine(), hop.getLayout()));
+          hop.getEngine(), hop.getLayout(), /*multicast=*/false));
   return StrategyAttr::get(
       of.getContext(), of.getUnit(), of.getShape(), of.getM(), of.getN(),
       of.getK(), of.getGroup(), of.getLanes(), of.getLevels().drop_front(gone),
@@ -390,13 +399,18 @@ StrategyAttr StrategyAttr::clippedTo(ArrayRef<int64_t> sizes) const {
                                     level.getScope(), parallel, reduced,
                                     order));
   }
+  SmallVector<HopAttr> hops;
+  for (HopAttr hop : getHops())
+    hops.push_back(HopAttr::get(getContext(), hop.getOperand(), hop.getKind(),
+                                hop.getMemory(), hop.getAt(), hop.getSlots(),
+                                hop.getEngine(), hop.getLayout()));
   // Sums of all terms at once join nothing.
   int64_t promote = getPromote();
   if (promote >= 0 &&
       llvm::none_of(levels[promote].getReduced(), [](int64_t t) { return t; }))
     promote = -1;
   return StrategyAttr::get(getContext(), getUnit(), getShape(), getM(), getN(),
-                           getK(), getGroup(), getLanes(), levels, getHops(),
+                           getK(), getGroup(), getLanes(), levels, hops,
                            getAccumulator(), promote, getMasked(),
                            getPartials(), getRoles(), getHints());
 }

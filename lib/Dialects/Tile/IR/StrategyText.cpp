@@ -88,6 +88,7 @@ static HopAttr parseHop(AsmParser &parser, OperandKind operand) {
   StringRef name;
   std::string memory, engine;
   int64_t at = 0, slots = 1;
+  bool multicast = false;
   LayoutAttr layout;
   if (parser.parseColon())
     return {};
@@ -109,12 +110,13 @@ static HopAttr parseHop(AsmParser &parser, OperandKind operand) {
     if (succeeded(parser.parseOptionalKeyword("by")) &&
         parser.parseKeywordOrString(&engine))
       return {};
+    multicast = succeeded(parser.parseOptionalKeyword("multicast"));
     OptionalParseResult found = parser.parseOptionalAttribute(layout);
     if (found.has_value() && failed(*found))
       return {};
   }
   return HopAttr::get(parser.getContext(), operand, *kind, memory, at, slots,
-                      engine, layout);
+                      engine, layout, multicast);
 }
 
 static void printHop(AsmPrinter &printer, HopAttr hop) {
@@ -129,6 +131,8 @@ static void printHop(AsmPrinter &printer, HopAttr hop) {
     printer << " by ";
     printer.printKeywordOrString(hop.getEngine());
   }
+  if (hop.getMulticast())
+    printer << " multicast";
   if (hop.getLayout())
     printer << " " << hop.getLayout();
 }

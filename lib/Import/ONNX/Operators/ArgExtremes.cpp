@@ -2,8 +2,8 @@
 //
 // ArgMax and ArgMin: where along an axis the extreme element stands. NaN is
 // more extreme than any number, as in NumPy. An element and its place become
-// one integer, whose maximum is found in any order; those of 64 bits are
-// compared one after the other.
+// one integer, whose maximum is found in any order; those of 64 bits have no
+// room for a place, which is found behind the maximum.
 #include "../OperandRules.h"
 #include "../ReductionBuilder.h"
 #include "SortKeys.h"
@@ -11,30 +11,6 @@
 
 using namespace mlir;
 using namespace ashlar::onnx_import;
-
-/// Whether `x`, met later than `best`, takes its place.
-static Value takesPlace(OpBuilder &b, Location loc, ElementType type,
-                        bool isMax, bool selectLast, Value x, Value best) {
-  if (!isFloat(type)) {
-    Value low = isMax ? best : x, high = isMax ? x : best;
-    if (!selectLast)
-      return scalarLess(b, loc, type, low, high);
-    Value ones = scalarIntConstant(b, loc, b.getI1Type(), -1);
-    Value worse = scalarLess(b, loc, type, high, low);
-    return arith::XOrIOp::create(b, loc, worse, ones);
-  }
-  FloatScalars s(b, loc, x.getType());
-  using Predicate = FloatScalars::Predicate;
-  Predicate predicate = isMax ? (selectLast ? Predicate::OGE : Predicate::OGT)
-                              : (selectLast ? Predicate::OLE : Predicate::OLT);
-  Value better = s.compare(predicate, x, best);
-  Value unordered = s.isNaN(x);
-  if (!selectLast) {
-    Value bestIsNumber = s.compare(Predicate::ORD, best, best);
-    unordered = arith::AndIOp::create(b, loc, unordered, bestIsNumber);
-  }
-  return arith::OrIOp::create(b, loc, better, unordered);
-}
 
 /// Signed integers that are greater where elements are more extreme.
 static Value extremeKey(OpBuilder &b, Location loc, ElementType type,
@@ -77,46 +53,59 @@ static Value packedExtreme(ImplicitLocOpBuilder &b, Value input,
                      });
 }
 
-Value ashlar::onnx_import::argExtreme(ImplicitLocOpBuilder &b, Value input,
-                                      ElementType type, int64_t axis,
-                                      bool isMax, bool selectLast) {
+/// Without room for a place beside the key: the greatest key, and then of its
+/// places the first or the last.
+static Value wideExtreme(ImplicitLocOpBuilder &b, Value input, ElementType type,
+                         int64_t axis, bool isMax, bool selectLast) {
   auto inputType = cast<RankedTensorType>(input.getType());
   int64_t rank = inputType.getRank();
-  Type element = inputType.getElementType();
-  if (fitPacked(element.getIntOrFloatBitWidth(), inputType.getDimSize(axis)))
-    return packedExtreme(b, input, type, axis, isMax, selectLast);
-  SmallVector<int64_t> kept = otherAxes(rank, axis), shape;
-  SmallVector<AffineExpr> exprs;
-  for (int64_t dim : kept) {
-    shape.push_back(inputType.getDimSize(dim));
-    exprs.push_back(b.getAffineDimExpr(dim));
-  }
-  bool asUnsigned = isUnsigned(type);
-  TypedAttr worst =
-      isMax ? lowestOf(element, asUnsigned) : highestOf(element, asUnsigned);
-  Value values = fill(b, shape, arith::ConstantOp::create(b, worst));
-  Value indices =
-      fill(b, shape, arith::ConstantOp::create(b, b.getI64IntegerAttr(0)));
-  AffineMap identity = b.getMultiDimIdentityMap(rank);
-  AffineMap result = AffineMap::get(rank, 0, exprs, b.getContext());
-  AffineMap maps[] = {identity, result, result};
+  Type keyType = b.getIntegerType(inputType.getElementTypeBitWidth());
+  Value best =
+      reduce(b, input, {axis}, /*keepDims=*/false, lowestOf(keyType, false),
+             [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+               Value key = extremeKey(b, loc, type, isMax, args[0]);
+               return arith::MaxSIOp::create(b, loc, key, args[1]);
+             });
+  Type placeType = b.getI64Type();
+  TypedAttr neutral =
+      selectLast ? lowestOf(placeType, false) : highestOf(placeType, false);
+  Value none = arith::ConstantOp::create(b, neutral);
+  Value init = fill(b, cast<RankedTensorType>(best.getType()).getShape(), none);
+  SmallVector<AffineExpr> kept;
+  for (int64_t dim : otherAxes(rank, axis))
+    kept.push_back(b.getAffineDimExpr(dim));
+  AffineMap all = b.getMultiDimIdentityMap(rank),
+            result = AffineMap::get(rank, 0, kept, b.getContext());
   SmallVector<utils::IteratorType> iterators(rank,
                                              utils::IteratorType::parallel);
   iterators[axis] = utils::IteratorType::reduction;
   return linalg::GenericOp::create(
-             b, TypeRange{values.getType(), indices.getType()},
-             ValueRange{input}, ValueRange{values, indices}, maps, iterators,
+             b, init.getType(), ValueRange{input, best}, init,
+             ArrayRef<AffineMap>{all, result, result}, iterators,
              [&](OpBuilder &b, Location loc, ValueRange args) {
-               Value wins = takesPlace(b, loc, type, isMax, selectLast, args[0],
-                                       args[1]);
                Value at = linalg::IndexOp::create(b, loc, axis);
-               at = arith::IndexCastOp::create(b, loc, b.getI64Type(), at);
-               Value best =
-                   arith::SelectOp::create(b, loc, wins, args[0], args[1]);
-               Value index = arith::SelectOp::create(b, loc, wins, at, args[2]);
-               linalg::YieldOp::create(b, loc, ValueRange{best, index});
+               at = arith::IndexCastOp::create(b, loc, placeType, at);
+               Value key = extremeKey(b, loc, type, isMax, args[0]);
+               Value isBest = arith::CmpIOp::create(
+                   b, loc, arith::CmpIPredicate::eq, key, args[1]);
+               at = arith::SelectOp::create(b, loc, isBest, at, none);
+               Value place =
+                   selectLast
+                       ? arith::MaxSIOp::create(b, loc, at, args[2]).getResult()
+                       : arith::MinSIOp::create(b, loc, at, args[2]);
+               linalg::YieldOp::create(b, loc, place);
              })
-      .getResult(1);
+      .getResult(0);
+}
+
+Value ashlar::onnx_import::argExtreme(ImplicitLocOpBuilder &b, Value input,
+                                      ElementType type, int64_t axis,
+                                      bool isMax, bool selectLast) {
+  auto inputType = cast<RankedTensorType>(input.getType());
+  bool fits =
+      fitPacked(inputType.getElementTypeBitWidth(), inputType.getDimSize(axis));
+  return (fits ? packedExtreme : wideExtreme)(b, input, type, axis, isMax,
+                                              selectLast);
 }
 
 template <bool isMax>

@@ -3,12 +3,11 @@
 // TopK. Every value becomes an integer key whose order is the one asked for,
 // with its place below it; then each result takes the greatest key below the
 // one before it. Equal keys go by their index, and NaN counts as greater than
-// all numbers. Keys of 64 bits have no room for a place and are compared one
-// after the other.
+// all numbers. Keys of 64 bits have no room for a place, which is found behind
+// the key.
 #include "../ComputedSizes.h"
 #include "../OperandRules.h"
 #include "../TensorBuilder.h"
-#include "IndexArithmetic.h"
 #include "LoopNest.h"
 #include "SortKeys.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -51,27 +50,122 @@ static Value makePackedKeys(ImplicitLocOpBuilder &b, Value input,
                   });
 }
 
-/// Of each row, the greatest key below `last`.
-static Value greatestBelow(ImplicitLocOpBuilder &b, Value keys, Value last) {
-  Value least = arith::ConstantOp::create(b, lowestOf(b.getI64Type(), false));
-  Value init =
-      fill(b, cast<RankedTensorType>(last.getType()).getShape(), least);
-  AffineMap both = b.getMultiDimIdentityMap(2);
-  AffineMap rows = AffineMap::get(2, 0, b.getAffineDimExpr(0));
+/// Of each row, what `body` makes of its elements, what is given of each row,
+/// and the result so far, which begins with `first`.
+static Value
+reduceRows(ImplicitLocOpBuilder &b, Value table, ValueRange ofRows,
+           TypedAttr first,
+           llvm::function_ref<Value(ImplicitLocOpBuilder &, ValueRange)> body) {
+  int64_t rows = cast<RankedTensorType>(table.getType()).getDimSize(0);
+  Value init = fill(b, {rows}, arith::ConstantOp::create(b, first));
+  SmallVector<Value> inputs = {table};
+  llvm::append_range(inputs, ofRows);
+  SmallVector<AffineMap> maps(inputs.size() + 1,
+                              AffineMap::get(2, 0, b.getAffineDimExpr(0)));
+  maps.front() = b.getMultiDimIdentityMap(2);
   utils::IteratorType iterators[] = {utils::IteratorType::parallel,
                                      utils::IteratorType::reduction};
   return linalg::GenericOp::create(
-             b, init.getType(), ValueRange{keys, last}, init,
-             ArrayRef<AffineMap>{both, rows, rows}, iterators,
-             [&](OpBuilder &b, Location loc, ValueRange args) {
-               Value isLeft = arith::CmpIOp::create(
-                   b, loc, arith::CmpIPredicate::slt, args[0], args[1]);
-               Value key =
-                   arith::SelectOp::create(b, loc, isLeft, args[0], least);
-               key = arith::MaxSIOp::create(b, loc, key, args[2]);
-               linalg::YieldOp::create(b, loc, key);
+             b, init.getType(), inputs, init, maps, iterators,
+             [&](OpBuilder &inner, Location loc, ValueRange args) {
+               ImplicitLocOpBuilder own(loc, inner);
+               linalg::YieldOp::create(own, body(own, args));
              })
       .getResult(0);
+}
+
+static Value compare(ImplicitLocOpBuilder &b, arith::CmpIPredicate predicate,
+                     Value x, Value y) {
+  return arith::CmpIOp::create(b, predicate, x, y);
+}
+
+/// Of each row, the greatest key below `last`.
+static Value greatestBelow(ImplicitLocOpBuilder &b, Value keys, Value last) {
+  TypedAttr least = lowestOf(b.getI64Type(), false);
+  return reduceRows(
+      b, keys, last, least,
+      [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+        Value isLeft = compare(b, arith::CmpIPredicate::slt, args[0], args[1]);
+        Value key = arith::SelectOp::create(
+            b, isLeft, args[0], arith::ConstantOp::create(b, least));
+        return arith::MaxSIOp::create(b, key, args[2]);
+      });
+}
+
+/// Whether an element of a row is still to be taken: its key is less than the
+/// one before, or equal and stands behind it.
+static Value isLeft(ImplicitLocOpBuilder &b, Value key, Value place,
+                    Value lastKey, Value lastPlace) {
+  using arith::CmpIPredicate;
+  Value less = compare(b, CmpIPredicate::slt, key, lastKey);
+  Value same = compare(b, CmpIPredicate::eq, key, lastKey);
+  Value behind = compare(b, CmpIPredicate::sgt, place, lastPlace);
+  return arith::OrIOp::create(b, less, arith::AndIOp::create(b, same, behind));
+}
+
+static Value placeInRow(ImplicitLocOpBuilder &b) {
+  return arith::IndexCastOp::create(b, b.getI64Type(),
+                                    linalg::IndexOp::create(b, 1));
+}
+
+/// Of each row, the greatest key that is left behind what was taken last, and
+/// the first place that has it.
+static std::pair<Value, Value> nextOf(ImplicitLocOpBuilder &b, Value keys,
+                                      Value lastKey, Value lastPlace) {
+  TypedAttr least = lowestOf(getElementTypeOrSelf(keys), false),
+            beyond = highestOf(b.getI64Type(), false);
+  Value last[] = {lastKey, lastPlace};
+  Value key =
+      reduceRows(b, keys, last, least,
+                 [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+                   Value left =
+                       isLeft(b, args[0], placeInRow(b), args[1], args[2]);
+                   Value own = arith::SelectOp::create(
+                       b, left, args[0], arith::ConstantOp::create(b, least));
+                   return arith::MaxSIOp::create(b, own, args[3]);
+                 });
+  Value known[] = {lastKey, lastPlace, key};
+  Value place = reduceRows(
+      b, keys, known, beyond,
+      [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+        Value at = placeInRow(b);
+        Value left = isLeft(b, args[0], at, args[1], args[2]);
+        Value isIt = compare(b, arith::CmpIPredicate::eq, args[0], args[3]);
+        Value own =
+            arith::SelectOp::create(b, arith::AndIOp::create(b, left, isIt), at,
+                                    arith::ConstantOp::create(b, beyond));
+        return arith::MinSIOp::create(b, own, args[4]);
+      });
+  return {key, place};
+}
+
+/// What `next` makes of what it was called with before, `k` times, beginning
+/// with `first`; its first value is a column of the result, of i64.
+static Value takeColumns(
+    ImplicitLocOpBuilder &b, int64_t k, ValueRange first,
+    llvm::function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, ValueRange)>
+        next) {
+  int64_t rows = cast<RankedTensorType>(first[0].getType()).getDimSize(0);
+  if (k == 1)
+    return reshape(b, next(b, first)[0], {rows, 1});
+  SmallVector<Value> start = {
+      tensor::EmptyOp::create(b, ArrayRef<int64_t>{rows, k}, b.getI64Type())};
+  llvm::append_range(start, first);
+  return loopOver(b, b.getLoc(), {k}, start,
+                  [&](OpBuilder &inner, Location loc, ValueRange at,
+                      ValueRange carried) -> SmallVector<Value> {
+                    ImplicitLocOpBuilder own(loc, inner);
+                    SmallVector<Value> made = next(own, carried.drop_front());
+                    SmallVector<Value> all = {tensor::InsertSliceOp::create(
+                        own, made[0], carried[0],
+                        SmallVector<OpFoldResult>{own.getIndexAttr(0), at[0]},
+                        SmallVector<OpFoldResult>{own.getIndexAttr(rows),
+                                                  own.getIndexAttr(1)},
+                        SmallVector<OpFoldResult>{own.getIndexAttr(1),
+                                                  own.getIndexAttr(1)})};
+                    llvm::append_range(all, made);
+                    return all;
+                  })[0];
 }
 
 /// The first `k` packed keys of each row: each the greatest below the one
@@ -81,101 +175,28 @@ static Value selectPacked(ImplicitLocOpBuilder &b, Value keys, int64_t k) {
   Value none =
       fill(b, {rows},
            arith::ConstantOp::create(b, highestOf(b.getI64Type(), false)));
-  Value taken =
-      tensor::EmptyOp::create(b, ArrayRef<int64_t>{rows, k}, b.getI64Type());
-  auto insert = [&](OpBuilder &b, Location loc, Value best, Value into,
-                    OpFoldResult at) -> Value {
-    return tensor::InsertSliceOp::create(
-        b, loc, best, into, {b.getIndexAttr(0), at},
-        {b.getIndexAttr(rows), b.getIndexAttr(1)},
-        {b.getIndexAttr(1), b.getIndexAttr(1)});
-  };
-  if (k == 1)
-    return reshape(b, greatestBelow(b, keys, none), {rows, 1});
-  return loopOver(b, b.getLoc(), {k}, {taken, none},
-                  [&](OpBuilder &inner, Location loc, ValueRange at,
-                      ValueRange carried) -> SmallVector<Value> {
-                    ImplicitLocOpBuilder b(loc, inner);
-                    Value best = greatestBelow(b, keys, carried[1]);
-                    return {insert(b, loc, best, carried[0], at[0]), best};
-                  })[0];
+  return takeColumns(
+      b, k, none,
+      [&](ImplicitLocOpBuilder &b, ValueRange last) -> SmallVector<Value> {
+        return {greatestBelow(b, keys, last[0])};
+      });
 }
 
-/// The index of the first key of a row that is still to be taken, as a tensor
-/// of one element: between kernels only tensors flow, and a loop of one step is
-/// no loop. `lastKey` and `lastIndex` were taken before.
-static Value findNext(OpBuilder &b, Location loc, Value keys, Value row,
-                      Value lastKey, Value lastIndex) {
-  using arith::CmpIPredicate;
-  auto compare = [](OpBuilder &b, Location loc, CmpIPredicate predicate,
-                    Value x, Value y) -> Value {
-    return arith::CmpIOp::create(b, loc, predicate, x, y);
+/// The indices of the first `k` keys of each row, where keys have no room for
+/// their places.
+static Value selectWide(ImplicitLocOpBuilder &b, Value keys, int64_t k) {
+  int64_t rows = cast<RankedTensorType>(keys.getType()).getDimSize(0);
+  auto filled = [&](TypedAttr value) {
+    return fill(b, {rows}, arith::ConstantOp::create(b, value));
   };
-  int64_t dim = cast<RankedTensorType>(keys.getType()).getDimSize(1);
-  Value none = scalarIntConstant(b, loc, b.getI64Type(), -1);
-  Value start = tensor::FromElementsOp::create(
-      b, loc, RankedTensorType::get({}, b.getI64Type()), none);
-  return loopOver(
-      b, loc, {dim}, start,
-      [&](OpBuilder &b, Location loc, ValueRange at,
-          ValueRange carried) -> SmallVector<Value> {
-        Value x =
-            tensor::ExtractOp::create(b, loc, keys, ValueRange{row, at[0]});
-        // Still to be taken: less, or equal and behind.
-        Value less = compare(b, loc, CmpIPredicate::slt, x, lastKey);
-        Value same = compare(b, loc, CmpIPredicate::eq, x, lastKey);
-        Value behind = compare(b, loc, CmpIPredicate::sgt, at[0], lastIndex);
-        same = arith::AndIOp::create(b, loc, same, behind);
-        Value left = arith::OrIOp::create(b, loc, less, same);
-        Value best =
-            tensor::ExtractOp::create(b, loc, carried[0], ValueRange{});
-        Value first = compare(b, loc, CmpIPredicate::slt, best,
-                              scalarIntConstant(b, loc, b.getI64Type(), 0));
-        Value place = boundedIndex(b, loc, best, dim);
-        Value bestKey =
-            tensor::ExtractOp::create(b, loc, keys, ValueRange{row, place});
-        Value greater = compare(b, loc, CmpIPredicate::sgt, x, bestKey);
-        Value better = arith::OrIOp::create(b, loc, greater, first);
-        better = arith::AndIOp::create(b, loc, better, left);
-        Value index = arith::IndexCastOp::create(b, loc, b.getI64Type(), at[0]);
-        Value next = arith::SelectOp::create(b, loc, better, index, best);
-        return {
-            tensor::InsertOp::create(b, loc, next, carried[0], ValueRange{})};
-      })[0];
-}
-
-/// The indices of the first `k` keys of each row.
-static Value selectFirst(ImplicitLocOpBuilder &b, Value keys, int64_t k) {
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(keys.getType()).getShape();
-  auto key = cast<IntegerType>(getElementTypeOrSelf(keys));
-  Value empty = tensor::EmptyOp::create(b, ArrayRef<int64_t>{shape[0], k},
-                                        b.getI64Type());
-  return loopOver(
-      b, b.getLoc(), {shape[0], k}, empty,
-      [&](OpBuilder &b, Location loc, ValueRange at,
-          ValueRange carried) -> SmallVector<Value> {
-        // What was taken last; before the first place, what precedes all.
-        Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-        Value one = arith::ConstantIndexOp::create(b, loc, 1);
-        Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                              at[1], zero);
-        Value before = arith::SubIOp::create(b, loc, at[1], one);
-        before = arith::MaxSIOp::create(b, loc, before, zero);
-        Value last = tensor::ExtractOp::create(b, loc, carried[0],
-                                               ValueRange{at[0], before});
-        Value place = boundedIndex(b, loc, last, shape[1]);
-        Value lastKey =
-            tensor::ExtractOp::create(b, loc, keys, ValueRange{at[0], place});
-        Value greatest = arith::ConstantOp::create(
-            b, loc,
-            IntegerAttr::get(key, APInt::getSignedMaxValue(key.getWidth())));
-        Value none = arith::ConstantIndexOp::create(b, loc, -1);
-        lastKey = arith::SelectOp::create(b, loc, isFirst, greatest, lastKey);
-        place = arith::SelectOp::create(b, loc, isFirst, none, place);
-        Value next = findNext(b, loc, keys, at[0], lastKey, place);
-        Value index = tensor::ExtractOp::create(b, loc, next, ValueRange{});
-        return {tensor::InsertOp::create(b, loc, index, carried[0], at)};
-      })[0];
+  Value first[] = {filled(b.getI64IntegerAttr(-1)),
+                   filled(highestOf(getElementTypeOrSelf(keys), false))};
+  return takeColumns(
+      b, k, first,
+      [&](ImplicitLocOpBuilder &b, ValueRange last) -> SmallVector<Value> {
+        auto [key, place] = nextOf(b, keys, last[1], last[0]);
+        return {place, key};
+      });
 }
 
 /// The indices of the first `count` values of each row.
@@ -183,7 +204,7 @@ static Value chooseFirst(ImplicitLocOpBuilder &b, Value table, ElementType type,
                          bool largest, int64_t count) {
   auto given = cast<RankedTensorType>(table.getType());
   if (!fitPacked(given.getElementTypeBitWidth(), given.getDimSize(1)))
-    return selectFirst(b, makeKeys(b, table, type, largest), count);
+    return selectWide(b, makeKeys(b, table, type, largest), count);
   Value taken = selectPacked(b, makePackedKeys(b, table, type, largest), count);
   return elementwise(b, b.getI64Type(), {taken},
                      [](OpBuilder &b, Location loc, ValueRange args) {

@@ -31,7 +31,10 @@
  * It is launched in one dimension, with n workgroups of the kernel's block, of
  * one thread where it has none; n is at least 1 and no more than `groups`, and
  * no more than run at once where the kernel takes tensor maps: the threads of
- * such a one that copy go on from group to group ahead of the others.
+ * such a one that copy go on from group to group ahead of the others. With
+ * Kernel.cluster = [c], c neighbours reach each other's shared memory, as the
+ * code says as well (.reqnctapercluster); n and `groups` are multiples of c, so
+ * that all of a cluster have as many groups.
  * Workgroup i computes groups [groups * i / n, groups * (i + 1) / n), or, where
  * the kernel takes tensor maps, groups i, i + n, i + 2n and so on, and has, of
  * the scratch, the bytes from scratch + i * scratch_bytes on, contents

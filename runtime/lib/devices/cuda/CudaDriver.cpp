@@ -39,7 +39,7 @@ static const char functionNames[] =
     "cuMemAddressFree\0cuMemRelease\0";
 
 // Numbers of CUdevice_attribute, in the order of Attribute.
-static const int attributes[] = {16, 39, 81, 82, 111, 97, 103};
+static const int attributes[] = {16, 39, 81, 82, 111, 97, 103, 120};
 
 static Cause causeOf(Code code) {
   switch (code) {

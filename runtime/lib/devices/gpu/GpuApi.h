@@ -149,9 +149,10 @@ enum class Attribute {
   RegistersPerProcessor,
   ReservedSharedPerBlock,
   MaxSharedPerBlock, // where its launch asks for it
-  Descriptors        // whether memory has them
+  Descriptors,       // whether memory has them
+  Clusters           // whether workgroups run together in such
 };
-inline constexpr size_t attributeCount = size_t(Attribute::Descriptors) + 1;
+inline constexpr size_t attributeCount = size_t(Attribute::Clusters) + 1;
 
 /// Of drivers that keep what a thread had before.
 inline Code pushContext(const Functions &functions, Context context,

@@ -46,8 +46,15 @@ Code GpuQueue::launchKernel(const CommandList &list, uint32_t index) {
       std::min(mostGroups, device.driver.mostThreads / kernel.threads);
   const int64_t most = std::min(
       scratchBytes != 0 ? int64_t(workers) : int64_t(launched), kernel.most);
-  return api.LaunchKernel(kernel.function,
-                          unsigned(std::min(command.extent, most)), 1, 1,
+  // Whole clusters, all of which have as many groups; what is none the driver
+  // refuses.
+  const int64_t cluster = kernel.cluster;
+  const int64_t groups =
+      command.extent % cluster != 0
+          ? cluster + 1
+          : std::min(command.extent,
+                     std::max<int64_t>(most / cluster, 1) * cluster);
+  return api.LaunchKernel(kernel.function, unsigned(groups), 1, 1,
                           kernel.threads, 1, 1, kernel.sharedBytes, stream,
                           parameters.data(), nullptr);
 }

@@ -81,6 +81,9 @@ Status GpuProgram::checkForm(const KernelForm &form) const {
   const int maps = countMaps(form);
   if (maps >= 0)
     usual.arguments.clear();
+  if (form.cluster[1] == 1 && form.cluster[2] == 1 &&
+      device.attribute(Attribute::Clusters) > 0)
+    usual.cluster[0] = 1;
   ASHLAR_RETURN_IF_ERROR(
       requireOneDimension(usual, device.name, device.sharedBytes()));
   if (maps > 0 && !device.api.TensorMapEncode)
@@ -121,8 +124,10 @@ int64_t GpuProgram::countAtOnce(const GpuKernel &kernel) const {
                     int64_t(kernel.threads),
                 device.attribute(Attribute::RegistersPerProcessor) /
                     (int64_t(kernel.threads) * std::max(registers, 1))});
-  return std::max<int64_t>(1, device.attribute(Attribute::Processors)) *
-         std::max<int64_t>(1, each);
+  const int64_t all =
+      std::max<int64_t>(1, device.attribute(Attribute::Processors)) *
+      std::max<int64_t>(1, each);
+  return std::max<int64_t>(all / kernel.cluster, 1) * kernel.cluster;
 }
 
 Status GpuProgram::find(const KernelForm &form, const void **outKernel) {
@@ -135,6 +140,7 @@ Status GpuProgram::find(const KernelForm &form, const void **outKernel) {
                      std::max(form.block[0], 1u),
                      uint32_t(form.sharedBytes),
                      uint32_t(countMaps(form)),
+                     form.cluster[0],
                      INT32_MAX};
   Code code =
       device.api.ModuleGetFunction(&found.function, module, form.symbol);

@@ -18,6 +18,7 @@ struct GpuKernel {
   uint32_t threads;     // of a workgroup, at least 1
   uint32_t sharedBytes; // of one, beyond what the code declares
   uint32_t maps;        // of tensors
+  uint32_t cluster;     // workgroups of one, at least 1: its code says so, too
   /// Workgroups of a launch, at most: those that run at once, where each goes
   /// on from group to group by itself.
   int64_t most;

@@ -1406,3 +1406,81 @@ func.func @held_map(%acc: !tile.acc<16x8xf32, fragment = #f>, %a: !tile.acc<16x1
     : !tile.acc<16x8xf32, fragment = #f>, !tile.acc<16x16xbf16, fragment = #f>, memref<16x8xbf16>
   return
 }
+
+// -----
+
+func.func @strategy_sharing() attributes {
+  // expected-error@+1 {{expected a ring that an engine fills, and a grid level in another one, for a copy that several share, found #tile.hop<b: ring near at 1 slots 2 by tma multicast>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid block [4, 6 | _], loop [4, 6 | 8] order [2], b: ring near at 1 slots 2 by tma multicast, acc sums>} {
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n) -> (m, n)>
+func.func @sharing_other(%a: memref<16x32xf32>, %b: memref<32x8xf32>, %c: memref<16x8xf32>) {
+  // expected-error@+1 {{expected parts of the last grid level that read the same of a, as many in each of the level above and as often, found those along dim 0}}
+  tile.contract a(%a : memref<16x32xf32>) b(%b : memref<32x8xf32>) outs(%c : memref<16x8xf32>) attributes {
+    parallel = array<i64: 16, 8>, reduced = array<i64: 32>, maps = [#mk, #kn, #mn],
+    strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid cluster [8, 8 | _], grid block [4, 8 | _], loop [4, 8 | 8] order [2],
+      a: ring near at 2 slots 2 by tma multicast, b: ring near at 2 slots 2 by tma, acc sums>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// The second one of the last cluster is behind the end.
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n) -> (m, n)>
+func.func @sharing_odd(%a: memref<12x32xf32>, %b: memref<32x8xf32>, %c: memref<12x8xf32>) {
+  // expected-error@+1 {{expected parts of the last grid level that read the same of b, as many in each of the level above and as often, found those along dim 0}}
+  tile.contract a(%a : memref<12x32xf32>) b(%b : memref<32x8xf32>) outs(%c : memref<12x8xf32>) attributes {
+    parallel = array<i64: 12, 8>, reduced = array<i64: 32>, maps = [#mk, #kn, #mn],
+    strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid cluster [8, 8 | _], grid block [4, 8 | _], loop [4, 8 | 8] order [2],
+      a: ring near at 2 slots 2 by tma, b: ring near at 2 slots 2 by tma multicast, acc sums>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// Whoever has more of the loop over rows would copy more often.
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n) -> (m, n)>
+func.func @sharing_walked(%a: memref<16x32xf32>, %b: memref<32x8xf32>, %c: memref<16x8xf32>) {
+  // expected-error@+1 {{expected parts of the last grid level that read the same of b, as many in each of the level above and as often, found those along dim 0}}
+  tile.contract a(%a : memref<16x32xf32>) b(%b : memref<32x8xf32>) outs(%c : memref<16x8xf32>) attributes {
+    parallel = array<i64: 16, 8>, reduced = array<i64: 32>, maps = [#mk, #kn, #mn],
+    strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid cluster [8, 8 | _], grid block [4, 8 | _], loop [2, 8 | 8] order [0, 2],
+      a: ring near at 2 slots 2 by tma, b: ring near at 2 slots 2 by tma multicast, acc sums>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n) -> (m, n)>
+func.func @sharing_one(%a: memref<16x32xf32>, %b: memref<32x8xf32>, %c: memref<16x8xf32>) {
+  // expected-error@+1 {{expected several parts of the last grid level to share copies of b, found one}}
+  tile.contract a(%a : memref<16x32xf32>) b(%b : memref<32x8xf32>) outs(%c : memref<16x8xf32>) attributes {
+    parallel = array<i64: 16, 8>, reduced = array<i64: 32>, maps = [#mk, #kn, #mn],
+    strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid cluster [8, 8 | _], grid block [8, 8 | _], loop [8, 8 | 8] order [2],
+      a: ring near at 2 slots 2 by tma, b: ring near at 2 slots 2 by tma multicast, acc sums>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}

@@ -87,6 +87,8 @@ def Exec_KernelOp : Exec_Op<"kernel", [
       for each worker. Missing until the target's pipeline has formed groups.
     - `block`: threads of a workgroup, each of which computes one group: one to
       three numbers, the fastest first; without, a worker computes a range.
+    - `cluster`: workgroups that run together and reach each other's memory,
+      likewise; as many neighbours, of which the grid has whole numbers.
     - `nodes`: the model's nodes that it computes.
     - `flops`: arithmetic operations of one call.
     - `cycles`, `bound`: what one worker would take if the strategies of its
@@ -103,6 +105,7 @@ def Exec_KernelOp : Exec_Op<"kernel", [
                        OptionalAttr<TypedArrayAttrBase<Exec_SizeAttr,
                                     "sizes">>:$grid,
                        OptionalAttr<DenseI64ArrayAttr>:$block,
+                       OptionalAttr<DenseI64ArrayAttr>:$cluster,
                        OptionalAttr<I64Attr>:$scratch_bytes,
                        OptionalAttr<StrArrayAttr>:$nodes,
                        OptionalAttr<Exec_SizeAttr>:$flops,
@@ -115,7 +118,8 @@ def Exec_KernelOp : Exec_Op<"kernel", [
                                     "tensor maps">>:$tensor_maps);
   let assemblyFormat = [{
     $sym_name (`calls` $body^)? `:` $bindings (`device` $device^)?
-    (`grid` $grid^)? (`block` $block^)? (`scratch` $scratch_bytes^)? attr-dict
+    (`grid` $grid^)? (`block` $block^)? (`cluster` $cluster^)?
+    (`scratch` $scratch_bytes^)? attr-dict
   }];
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name,
                                  "::mlir::FunctionType":$bindings)>];

@@ -317,6 +317,8 @@ def Tile_HopAttr : AttrDef<Tile_Dialect, "Hop"> {
     - `ring`: what level `at`'s tile reads is copied into the next of `slots`
       places in `memory`, by the machine's `engine`, as `layout` says where it
       fits, in the innermost loop of that level that the operand depends on.
+      `multicast`: all parts of the last grid level in one of the level above
+      read the same, each copies a share of it, and all get all of it.
 
     b alone is packed and prefetched. Rings of one operand follow each other,
     far to near: each is filled from the one before.
@@ -325,6 +327,7 @@ def Tile_HopAttr : AttrDef<Tile_Dialect, "Hop"> {
     #tile.hop<b: pack l2 at 1>
     #tile.hop<b: prefetch l2 slots 12>
     #tile.hop<a: ring shared at 2 slots 4 by tma #tile.layout<swizzle [3, 3, 3]>>
+    #tile.hop<b: ring shared at 2 slots 4 by tma multicast>
     ```
   }];
   let parameters = (ins EnumParameter<Tile_OperandKind>:$operand,
@@ -332,7 +335,16 @@ def Tile_HopAttr : AttrDef<Tile_Dialect, "Hop"> {
                         StringRefParameter<"the memory it leads to">:$memory,
                         "int64_t":$at, "int64_t":$slots,
                         StringRefParameter<"what copies">:$engine,
-                        OptionalParameter<"::ashlar::tile::LayoutAttr">:$layout);
+                        OptionalParameter<"::ashlar::tile::LayoutAttr">:$layout,
+                        "bool":$multicast);
+  let builders = [AttrBuilder<(ins "OperandKind":$operand, "HopKind":$kind,
+                                   "::llvm::StringRef":$memory,
+                                   "int64_t":$at, "int64_t":$slots,
+                                   "::llvm::StringRef":$engine,
+                                   "LayoutAttr":$layout), [{
+    return $_get($_ctxt, operand, kind, memory, at, slots, engine, layout,
+                 /*multicast=*/false);
+  }]>];
   let hasCustomAssemblyFormat = 1;
 }
 

@@ -367,6 +367,11 @@ def Tile_CopyOp : Tile_Op<"copy",
     overlapped, and who lets copies run ahead does so by the ring's slots. A
     slot that another role fetches by `tile.take` is that role's to release.
 
+    `multicast`: all workers of the innermost scf.forall around it, or, where
+    that says `tile.cluster`, so many neighbours, begin this copy as often, of
+    the same elements, each of a share, and each gets all of them. It waits
+    until all of them have a free slot, and its token until all have begun.
+
     ```mlir
     %panel, %t = tile.copy %b to %ring {map = affine_map<(k, n) -> (n, k)>}
       : memref<32x64xf32> to !tile.ring<1, 64x32xf32>
@@ -377,7 +382,8 @@ def Tile_CopyOp : Tile_Op<"copy",
   }];
   let arguments = (ins Tile_Readable:$source, Variadic<Index>:$offsets,
                        Tile_RingType:$ring, AffineMapAttr:$map,
-                       UnitAttr:$padded, OptionalAttr<StrAttr>:$engine);
+                       UnitAttr:$padded, OptionalAttr<StrAttr>:$engine,
+                       UnitAttr:$multicast);
   let results = (outs Tile_SlotType:$slot, Tile_TokenType:$token);
   let assemblyFormat = [{
     $source (`[` $offsets^ `]`)? `to` $ring attr-dict `:` type($source) `to` type($ring)
@@ -764,11 +770,15 @@ def Tile_PhaseArriveOp : Tile_PhaseOp<"phase_arrive"> {
   let summary = "This thread has come as far";
   let description = [{
     Never waits. With `expecting`, the phase ends no sooner than so many bytes
-    have come by copies that name it.
+    have come by copies that name it. `at`: the word is the one in that place of
+    the memory of another workgroup of the cluster, by its rank.
   }];
   let arguments = (ins Tile_Phases:$memory, Index:$place,
+                       Optional<Index>:$peer,
                        DefaultValuedAttr<I64Attr, "0">:$expecting);
-  let assemblyFormat = "$memory `[` $place `]` attr-dict `:` type($memory)";
+  let assemblyFormat = [{
+    $memory `[` $place `]` (`at` $peer^)? attr-dict `:` type($memory)
+  }];
 }
 
 def Tile_PhaseWaitOp : Tile_PhaseOp<"phase_wait"> {
@@ -776,9 +786,11 @@ def Tile_PhaseWaitOp : Tile_PhaseOp<"phase_wait"> {
   let description = [{
     Phases are told apart by whether their number is odd: 0 is the first. That
     in front of the first one is over from the beginning. What was written
-    before the arrivals, and what copies brought, is seen behind it.
+    before the arrivals, and what copies brought, is seen behind it; `cluster`:
+    from all workgroups of the cluster.
   }];
-  let arguments = (ins Tile_Phases:$memory, Index:$place, I32:$parity);
+  let arguments = (ins Tile_Phases:$memory, Index:$place, I32:$parity,
+                       UnitAttr:$cluster);
   let assemblyFormat = "$memory `[` $place `]` `,` $parity attr-dict `:` type($memory)";
 }
 
@@ -786,6 +798,17 @@ def Tile_ThreadMeetOp : Tile_PhaseOp<"thread_meet"> {
   let summary = "A barrier of the first so many threads of a workgroup";
   let arguments = (ins I64Attr:$threads);
   let assemblyFormat = "$threads attr-dict";
+}
+
+def Tile_ClusterMeetOp : Tile_PhaseOp<"cluster_meet"> {
+  let summary = "A barrier of all threads of a cluster's workgroups";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_ClusterRankOp : Tile_Op<"cluster_rank", [Pure]> {
+  let summary = "Which of its cluster's workgroups this is, from 0 on";
+  let results = (outs Index:$rank);
+  let assemblyFormat = "attr-dict";
 }
 
 def Tile_ThreadRegistersOp : Tile_PhaseOp<"thread_registers"> {
@@ -801,11 +824,14 @@ def Tile_ThreadBoxCopyOp : Tile_Op<"thread_box_copy", [
     The box that `map`, one of the kernel's tensor maps, says, from the places
     on, the outermost first, into the target from `place` on, row by row,
     swizzled as the map says. Zeros for what lies outside of the tensor. Its
-    bytes come to the phase at `done` of `phases`.
+    bytes come to the phase at `done` of `phases`. `to`: a bit for each workgroup
+    of the cluster that gets it, in the same places of its own memory; 0: this
+    one alone.
   }];
   let arguments = (ins AnyMemRef:$source, Variadic<Index>:$at,
                        AnyMemRef:$target, Index:$place, Tile_Phases:$phases,
-                       Index:$done, I64Attr:$map);
+                       Index:$done, I64Attr:$map,
+                       DefaultValuedAttr<I64Attr, "0">:$to);
   let assemblyFormat = [{
     $source `[` $at `]` `,` $target `[` $place `]` `,` $phases `[` $done `]`
     `map` $map attr-dict `:` type($source) `,` type($target) `,` type($phases)
