@@ -27,12 +27,21 @@ def find_ocloc():
     return os.environ.get("ASHLAR_OCLOC") or shutil.which("ocloc")
 
 
+def options_for(module, device):
+    """Those of the runtime's device; with matrix units twice the registers,
+    where there are so many."""
+    has_matrices = b"_matrix_mad_k16" in pathlib.Path(module).read_bytes()
+    return OPTIONS + " -ze-opt-large-register-file" * (
+        has_matrices and device == "pvc")
+
+
 def compile_module(ocloc, module, device):
     """Why the compiler does not take it, or ""; registers spilled by kernel."""
     with tempfile.TemporaryDirectory() as out:
         done = subprocess.run(
             [ocloc, "compile", "-file", module, "-spirv_input", "-device",
-             device, "-out_dir", out, "-options", OPTIONS],
+             device, "-out_dir", out, "-options",
+             options_for(module, device)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace")
     lines = [line for line in done.stdout.splitlines() if line.strip()]

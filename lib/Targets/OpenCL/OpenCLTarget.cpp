@@ -66,8 +66,11 @@ FailureOr<ProgramBinary> OpenCLTarget::emit(ModuleOp program,
   binary.image = std::move(image->words);
   if (binary.format == spirFormat) {
     auto bitcode = translateSpirv(binary.image);
-    if (!bitcode)
+    if (!bitcode) {
+      if (options.refused)
+        *options.refused = true;
       return emitError(program.getLoc()) << llvm::toString(bitcode.takeError());
+    }
     binary.image = std::move(*bitcode);
     saveBytes(options.saveTemps, "kernels.bc", binary.image);
   }

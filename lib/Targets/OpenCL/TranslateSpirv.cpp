@@ -64,8 +64,10 @@ std::string ashlar::opencl::withoutScalarNulls(StringRef words) {
 static Expected<std::string> findTranslator() {
   const std::string named =
       sys::Process::GetEnv("ASHLAR_LLVM_SPIRV").value_or("");
-  if (auto found = sys::findProgramByName(named.empty() ? "llvm-spirv-15"
-                                                        : named.c_str()))
+  auto found = sys::findProgramByName(named.empty() ? "llvm-spirv-15"
+                                                    : StringRef(named));
+  // A path is taken for what it says.
+  if (found && sys::fs::can_execute(*found))
     return *found;
   return createStringError(
       named.empty()

@@ -52,12 +52,15 @@ LoadedModule::~LoadedModule() {
 }
 
 /// Addresses of buffers beyond 4 GiB; a division as IEEE 754 has it, where the
-/// device can.
-const char *LoadedModule::options() const {
-  return gpu.modules.fp32 & roundsDivisions
-             ? "-ze-opt-greater-than-4GB-buffer-required "
-               "-cl-fp32-correctly-rounded-divide-sqrt"
-             : "-ze-opt-greater-than-4GB-buffer-required";
+/// device can; twice the registers for half as many threads, where matrix units
+/// need them for their operands.
+String LoadedModule::optionsFor(std::string_view image) const {
+  String options = "-ze-opt-greater-than-4GB-buffer-required";
+  if (gpu.modules.fp32 & roundsDivisions)
+    options += " -cl-fp32-correctly-rounded-divide-sqrt";
+  if (image.find("_matrix_mad_k16") != image.npos)
+    options += " -ze-opt-large-register-file";
+  return options;
 }
 
 /// How long it is.
@@ -77,10 +80,11 @@ size_t LoadedModule::readLog(LogId log, char *outLog, size_t logBytes) const {
 
 Code LoadedModule::build(std::string_view image, char *outLog,
                          size_t logBytes) {
+  const String options = optionsFor(image);
   Module how;
   how.bytes = image.size();
   how.image = image.data();
-  how.options = options();
+  how.options = options.c_str();
   LogId log = nullptr;
   Code code =
       gpu.api.ModuleCreate(gpu.context, gpu.device, &how, &module, &log);

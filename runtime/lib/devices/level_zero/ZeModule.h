@@ -46,7 +46,7 @@ public:
   Code find(const char *name, Function *&out);
 
 private:
-  const char *options() const;
+  String optionsFor(std::string_view image) const;
   size_t readLog(LogId log, char *outLog, size_t logBytes) const;
 
   Gpu &gpu;
