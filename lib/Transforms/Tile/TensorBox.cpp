@@ -59,10 +59,11 @@ public:
   std::string run() {
     if (!copy.getOffsets().empty() || !readSteps())
       return "it does not copy a part of memory as it lies, or in steps";
-    for (std::string why : {readPlace(), checkTensor(), readRows()})
-      if (!why.empty())
-        return why;
-    return "";
+    // Each reads what the one before has found.
+    std::string why = readPlace();
+    if (why.empty())
+      why = checkTensor();
+    return why.empty() ? readRows() : why;
   }
 
 private:
