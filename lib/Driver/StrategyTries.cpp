@@ -30,7 +30,7 @@ void StrategyTries::begin(ModuleOp module,
 
 bool StrategyTries::refuse(size_t program, ModuleOp kernel) {
   // Each costs a compile; what then is left is said.
-  constexpr unsigned most = 3;
+  constexpr unsigned most = 2;
   if (program >= programs.size())
     return false;
   Program &own = programs[program];

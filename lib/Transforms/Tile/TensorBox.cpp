@@ -60,9 +60,10 @@ public:
   std::string run() {
     if (!copy.getOffsets().empty() || !readSteps())
       return "it does not copy a part of memory as it lies, or in steps";
-    for (std::string why :
-         {readPlace(), checkTensor(), readRows(), readShare()})
-      if (!why.empty())
+    // Each reads what the one before has found.
+    for (auto read : {&BoxReader::readPlace, &BoxReader::checkTensor,
+                      &BoxReader::readRows, &BoxReader::readShare})
+      if (std::string why = (this->*read)(); !why.empty())
         return why;
     return "";
   }

@@ -86,3 +86,27 @@ func.func @none(%a: memref<128x64xbf16>, %b: memref<64x256xbf16>, %c: memref<128
   }
   return
 }
+
+// -----
+
+// What is no argument as it lies, but seen in another shape, has no tensor map.
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n) -> (m, n)>
+// CHECK-LABEL: func.func @reshaped
+// CHECK-NOT: tile.role
+// CHECK: tile.copy {{.*}} {engine = "async"
+// CHECK-NOT: "tma"
+// expected-remark @below {{roles do not share out its threads: its source is no tensor that the kernel is given}}
+func.func @reshaped(%flat: memref<8192xbf16>, %b: memref<64x256xbf16>, %c: memref<128x256xf32>) {
+  %a = memref.expand_shape %flat [[0, 1]] output_shape [128, 64] : memref<8192xbf16> into memref<128x64xbf16>
+  tile.contract a(%a : memref<128x64xbf16>) b(%b : memref<64x256xbf16>) outs(%c : memref<128x256xf32>) attributes {
+    maps = [#mk, #kn, #mn], parallel = array<i64: 128, 256>, reduced = array<i64: 64>,
+    strategy = #tile.strategy<"unit" m [0] n [1] k [2], grid block [64, 128 | _], loop [64, 128 | 32] order [2],
+      a: ring shared at 1 slots 2 by tma, b: ring shared at 1 slots 2 by tma, acc registers,
+      role producer warp x 1, role consumer warpgroup x 2>} {
+  ^bb0(%s: f32):
+    tile.yield %s : f32
+  }
+  return
+}
