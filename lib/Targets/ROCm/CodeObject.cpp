@@ -104,6 +104,36 @@ static KernelResources readResources(msgpack::MapDocNode kernel) {
   return takes;
 }
 
+Expected<KernelResources> ashlar::rocm::resourcesOf(StringRef object) {
+  auto file = File::create(object);
+  if (!file)
+    return file.takeError();
+  auto sections = file->sections();
+  if (!sections)
+    return sections.takeError();
+  for (const auto &section : *sections) {
+    if (section.sh_type != ELF::SHT_NOTE)
+      continue;
+    Error error = Error::success();
+    for (const auto &note : file->notes(section, error)) {
+      msgpack::Document document;
+      if (note.getName() != owner ||
+          note.getType() != ELF::NT_AMDGPU_METADATA ||
+          !document.readFromBlob(note.getDescAsStringRef(section.sh_addralign),
+                                 /*Multi=*/false))
+        continue;
+      consumeError(std::move(error));
+      return readResources(document.getRoot()
+                               .getMap(true)["amdhsa.kernels"]
+                               .getArray(true)[0]
+                               .getMap(true));
+    }
+    if (error)
+      return error;
+  }
+  return createStringError("LLVM wrote no note of a kernel");
+}
+
 static void replaceNotes(std::string &image, const Notes &notes,
                          StringRef document) {
   using support::endian::write32le;

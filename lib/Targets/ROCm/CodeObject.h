@@ -23,6 +23,9 @@ llvm::Expected<CodeObject>
 linkCodeObject(llvm::ArrayRef<llvm::StringRef> objects,
                const MachineModel &machine);
 
+/// What the note of one kernel's object says of it.
+llvm::Expected<KernelResources> resourcesOf(llvm::StringRef object);
+
 } // namespace ashlar::rocm
 
 #endif // ASHLAR_LIB_TARGETS_ROCM_CODEOBJECT_H

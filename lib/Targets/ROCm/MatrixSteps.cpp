@@ -32,19 +32,23 @@ public:
     sums.assign(op.getValues().begin(), op.getValues().end());
     together = findTogether();
     forEachTerm([&] {
-      SmallVector<SmallVector<Value>> left, right;
+      SmallVector<SmallVector<Value>> left;
       for (int64_t row = 0; row < rows; row += side)
         left.push_back(op.getA() ? load(row, /*isLeft=*/true)
                                  : held(row / side));
-      for (int64_t column = 0; column < columns; column += side)
-        right.push_back(load(column, /*isLeft=*/false));
-      for (size_t k = 0; k != left.front().size(); ++k) {
-        for (auto [i, x] : llvm::enumerate(left))
-          for (auto [j, y] : llvm::enumerate(right))
-            multiply(count * (i * right.size() + j), x[k], y[k]);
-        if (unit.isMfma)
-          countOffsets(left, right, k);
+      const size_t across = columns / side;
+      // Of b only what is multiplied at once is held.
+      for (size_t j = 0; j != across; ++j) {
+        SmallVector<Value> right = load(j * side, /*isLeft=*/false);
+        for (auto [k, y] : llvm::enumerate(right))
+          for (auto [i, x] : llvm::enumerate(left))
+            multiply(count * (i * across + j), x[k], y);
+        if (unit.isMfma && unit.leftUnsigned)
+          countOffsets(ofColumns, across, j, right);
       }
+      if (unit.isMfma && unit.rightUnsigned)
+        for (auto [i, x] : llvm::enumerate(left))
+          countOffsets(ofRows, left.size(), i, x);
     });
     addOffsets();
     if (!unit.isMfma)
@@ -252,25 +256,16 @@ private:
         b.getIntegerAttr(unit.operand, APInt::getSplat(width, APInt(8, byte))));
   }
 
-  void countOffsets(ArrayRef<SmallVector<Value>> left,
-                    ArrayRef<SmallVector<Value>> right, size_t k) {
-    auto begin = [&](SmallVector<Value> &offsets, size_t size) {
-      if (offsets.empty())
-        offsets.assign(
-            size,
-            arith::ConstantOp::create(
-                b, b.getZeroAttr(VectorType::get({count}, sums[0].getType()))));
-    };
-    if (unit.leftUnsigned) {
-      begin(ofColumns, right.size());
-      for (auto [sum, y] : llvm::zip_equal(ofColumns, right))
-        sum = multiply(bytesOf(64), y[k], sum);
-    }
-    if (unit.rightUnsigned) {
-      begin(ofRows, left.size());
-      for (auto [sum, x] : llvm::zip_equal(ofRows, left))
-        sum = multiply(x[k], bytesOf(64), sum);
-    }
+  void countOffsets(SmallVector<Value> &offsets, size_t size, size_t at,
+                    ArrayRef<Value> operands) {
+    if (offsets.empty())
+      offsets.assign(size, arith::ConstantOp::create(
+                               b, b.getZeroAttr(VectorType::get(
+                                      {count}, sums.front().getType()))));
+    for (Value one : operands)
+      offsets[at] = &offsets == &ofColumns
+                        ? multiply(bytesOf(64), one, offsets[at])
+                        : multiply(one, bytesOf(64), offsets[at]);
   }
 
   void addOffsets() {

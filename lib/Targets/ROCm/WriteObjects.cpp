@@ -2,9 +2,11 @@
 #include "WriteObjects.h"
 #include "../LLVM/LLVMModule.h"
 #include "../LLVM/ThreadCode.h"
+#include "CodeObject.h"
 #include "KernelEntry.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
 using namespace ashlar;
@@ -25,6 +27,31 @@ static bool multipliesMatrices(const Function &entry) {
             callee->getName().starts_with("llvm.amdgcn.wmma."))
           return true;
   return false;
+}
+
+/// Another order of instructions where that which hides latency needs more
+/// registers than there are; it stays if a thread keeps less in memory.
+static Error scheduleForRegisters(Module &module, StringRef symbol,
+                                  TargetMachine &target,
+                                  SmallVector<char, 0> &object) {
+  auto stackOf = [](const SmallVector<char, 0> &of) -> Expected<uint64_t> {
+    auto found = resourcesOf(StringRef(of.data(), of.size()));
+    return found ? Expected<uint64_t>(found->stackBytes) : found.takeError();
+  };
+  auto first = stackOf(object);
+  if (!first || *first == 0)
+    return first.takeError();
+  module.getFunction(symbol)->addFnAttr("amdgpu-sched-strategy",
+                                        "iterative-minreg");
+  auto other = writeObjectFile(module, target);
+  if (!other)
+    return other.takeError();
+  auto second = stackOf(*other);
+  if (!second)
+    return second.takeError();
+  if (*second < *first)
+    object = std::move(*other);
+  return Error::success();
 }
 
 Expected<CompiledKernel>
@@ -58,9 +85,16 @@ ashlar::rocm::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
     return error;
   CompiledKernel compiled;
   compiled.multipliesMatrices = multipliesMatrices(entry);
+  // Writing it changes it.
+  std::unique_ptr<Module> again =
+      compiled.multipliesMatrices ? CloneModule(*module) : nullptr;
   auto object = writeObjectFile(*module, **target);
   if (!object)
     return object.takeError();
   compiled.object = std::move(*object);
+  if (again)
+    if (Error error = scheduleForRegisters(*again, kernel.symbol, **target,
+                                           compiled.object))
+      return error;
   return compiled;
 }

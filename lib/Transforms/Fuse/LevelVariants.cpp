@@ -18,6 +18,8 @@ struct Variant {
                          ///< null: this is the first
   double beside = 0;     ///< cycles
   StringRef remark = ""; ///< what it does; none: nothing
+  /// Nothing is copied, and a unit reads its operands with fewer loads.
+  bool isFree = false;
   std::optional<LevelChoice> choice = std::nullopt;
 
   double cycles() const { return choice->prediction.cycles() + beside; }
@@ -43,7 +45,8 @@ public:
     if (hasVariants) {
       addCopied(alignRows, "its operands have rows that an engine copies");
       addCopied(bringTermsInside,
-                "its operands' terms lie side by side, as a unit reads them");
+                "its operands' terms lie side by side, as a unit reads them",
+                /*isFree=*/true);
     }
     // Not before others have seen where a constant lay.
     if (machine.vectors.bytes != 0 && !hasNeighbours(op))
@@ -54,7 +57,8 @@ public:
       addSplit();
     for (Variant &other : others) {
       other.choice = choose(other.op);
-      if (other.choice && (!best.choice || other.cycles() < best.cycles()))
+      if (other.choice && (!best.choice || other.cycles() < best.cycles() ||
+                           (other.isFree && other.cycles() == best.cycles())))
         std::swap(best, other);
     }
     for (Variant &other : others)
@@ -82,18 +86,20 @@ private:
                     last.getPosition() + 1 == map.getNumDims());
   }
 
-  /// One whose operands are copied first, or stored otherwise.
+  /// One whose operands are copied first, or stored otherwise; the latter is
+  /// taken where it is no slower and `isFree`.
   void
   addCopied(llvm::function_ref<std::optional<RowCopies>(tile::ContractOp,
                                                         const MachineModel &)>
                 copy,
-            StringRef remark) {
+            StringRef remark, bool isFree = false) {
     auto trial = cast<tile::ContractOp>(OpBuilder(op).clone(*op));
     std::optional<RowCopies> copies = copy(trial, machine);
     if (!copies)
       return erase(trial.getResult(0));
     others.push_back({trial, trial.getResult(0),
-                      cyclesOf(copies->bytes, copies->kernels), remark});
+                      cyclesOf(copies->bytes, copies->kernels), remark,
+                      isFree && copies->kernels == 0});
   }
 
   /// Whether there are fewer parts than twice as many as run at once.

@@ -42,8 +42,11 @@ def _plain(name):
 
 
 class Instruction:
-    def __init__(self, inst, text):
+    def __init__(self, inst, text, has_halves=False):
+        """`has_halves`: numbers of short vector operands from 128 on are upper
+        halves, as RDNA has them."""
         self.inst, self.text = Fields(inst), text
+        self.has_halves = has_halves
         self.plan = None  # how it is done
         self.format = type(inst).__name__
         if self.format.startswith("VOPD"):
@@ -79,6 +82,9 @@ class Instruction:
                                         reg).offset < 124:
             bits = 32  # of an offset
         first = self.place(field, reg.offset)
+        if (self.has_halves and bits == 16 and first >= VECTOR + 128
+                and re.match(r"VOP[12C]", self.format)):
+            first -= 128
         if field == "vdst" and self.name.startswith("V_READ"):
             first -= VECTOR  # a scalar, which the field has as a vector
         numbers = range(first, first + max(1, bits // 32))
@@ -167,7 +173,7 @@ def decode(raw, architecture, text, size):
         inst = decode_inst(raw, architecture)
     except ValueError as error:
         raise Fault(f"'{text}' is not decoded: {error}") from error
-    found = Instruction(inst, text)
+    found = Instruction(inst, text, architecture != "cdna")
     if older:
         found.name = older[1]
         return found

@@ -5,12 +5,10 @@
 Compiles large products of bf16 and f16 for each preset and reads the code
 object: the loop with the unit's steps loads 16 bytes at a time from the LDS,
 has loads for the next tile, and no kernel keeps anything of a lane in memory.
-With --table: how much of each loop the unit's instructions are, by the cycles
-that the machine file says, and what the kernels take.
+benchmarks/amd.py makes a table of more of it.
 """
 
 import argparse
-import json
 import pathlib
 import re
 import subprocess
@@ -23,7 +21,6 @@ from onnx import TensorProto, helper
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import device_run  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
 PRESETS = ["gfx942", "gfx90a", "gfx1100", "gfx1201"]
 OBJDUMP = "/usr/lib/llvm-22/bin/llvm-objdump"
 STEP = re.compile(r"v_(mfma|wmma)_")
@@ -48,10 +45,11 @@ def save(path, shape, kind):
         opset_imports=[helper.make_opsetid("", 22)], ir_version=10), path)
 
 
-def read_code(path):
-    """(address, instruction, operands) of all kernels."""
-    said = subprocess.run([OBJDUMP, "-d", path], capture_output=True, text=True,
-                          check=True).stdout
+def read_code(path, kernel=None):
+    """(address, instruction, operands) of all kernels, or of one."""
+    which = [f"--disassemble-symbols={kernel}"] if kernel else []
+    said = subprocess.run([OBJDUMP, "-d", *which, path], capture_output=True,
+                          text=True, check=True).stdout
     return [(int(m[3], 16), m[1], m[2]) for m in map(
         LINE.match, said.splitlines()) if m]
 
@@ -96,44 +94,15 @@ def compile_product(arguments, work, preset, shape, kind):
     return work / f"rocm-{preset}" / "kernels.hsaco"
 
 
-def show(arguments, work, preset, name, hsaco):
-    loop = hot_loop(read_code(hsaco))
-    machine = json.loads((ROOT / f"lib/Targets/ROCm/Machines/{preset}.json"
-                          ).read_text())
-    steps = sum(bool(STEP.match(one)) for one in loop)
-    unit = machine["units"][0]
-    parts = 4 if preset.startswith("gfx9") else 2
-    issued = parts / unit["steps_per_cycle"] * steps
-    share = issued / (issued + 4 * (len(loop) - steps))
-    said = json.loads(subprocess.run(
-        [arguments.bin / "ashlar-inspect", work / "m.ash", "--json"],
-        capture_output=True, text=True, check=True).stdout)
-    [program] = said["programs"]
-    kernel = max(program["kernels"], key=lambda one: one["flops"])
-    takes = kernel["resources"]
-    peak = (2 * unit["m"] * unit["n"] * unit["k"] * unit["steps_per_cycle"]
-            * machine["workers"]["count"] * machine["clock"]["hz"])
-    us = kernel["bound_us"]
-    print(f"| {name} | {takes['registers']} | "
-          f"{takes['shared_bytes'] / 1024:.0f} KiB | "
-          f"{takes['groups_per_worker']} | {100 * takes['occupancy']:.0f} % | "
-          f"{steps} of {len(loop)} | {100 * share:.0f} % | "
-          f"{kernel['bytes'] / 1e6:.1f} MB | {us:.0f} us | "
-          f"{kernel['flops'] / us / 1e6 / (peak / 1e12):.2f} |")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--bin", type=pathlib.Path, required=True)
     parser.add_argument("--presets", default=",".join(PRESETS))
-    parser.add_argument("--table", action="store_true")
     arguments = parser.parse_args()
     tally = device_run.Tally()
     for preset in arguments.presets.split(","):
-        for name in SHAPES if arguments.table else CHECKED:
+        for name in CHECKED:
             for kind in (TensorProto.BFLOAT16, TensorProto.FLOAT16):
-                if arguments.table and kind != TensorProto.BFLOAT16:
-                    continue
                 with tempfile.TemporaryDirectory() as temporary:
                     work = pathlib.Path(temporary)
                     try:
@@ -142,8 +111,6 @@ def main():
                         why = why_not(read_code(hsaco))
                     except RuntimeError as error:
                         why = str(error)
-                    if arguments.table and not why:
-                        show(arguments, work, preset, name, hsaco)
                 tally.add(f"{preset}, {TensorProto.DataType.Name(kind)}, "
                           f"{name}", why)
     return tally.end()

@@ -479,7 +479,31 @@ def wide_multiply_add(wave, one):
                           wave.r.active())
 
 
-HAND = {"V_MBCNT_LO_U32_B32": mbcnt, "V_MBCNT_HI_U32_B32": mbcnt,
+def move_indexed(wave, one, index, which):
+    """A move whose operands' numbers are counted from: 1 the source's, 8 the
+    target's."""
+    if one.name not in ("V_MOV_B32", "V_MOVRELS_B32", "V_MOVRELD_B32",
+                        "V_MOVRELSD_B32"):
+        raise NotImplementedError(f"no emulation of {one.name} by an index")
+    inst = one.inst
+    source, target = inst.src0.offset, inst.vdst.offset
+    if which & 1 and source >= VECTOR:
+        source += index
+    target += index if which & 8 else 0
+    wave.counters.check({source}, {target}, None)
+    bits = wave.r.bits(Place(source), 32, True, getattr(inst, "literal", 0))
+    wave.r.set_vector(target, bits, 32, wave.r.active())
+
+
+def move_relative(wave, one):
+    """RDNA's, by M0."""
+    index = wave.r.scalar_bits(125, 32)
+    move_indexed(wave, one, index, (1 if "RELS" in one.name else 0)
+                 | (8 if one.name.endswith("D_B32") else 0))
+
+
+HAND = {"V_MOVRELS_B32": move_relative, "V_MOVRELD_B32": move_relative,
+        "V_MOVRELSD_B32": move_relative, "V_MBCNT_LO_U32_B32": mbcnt, "V_MBCNT_HI_U32_B32": mbcnt,
         "V_READFIRSTLANE_B32": read_lane, "V_READLANE_B32": read_lane,
         "V_WRITELANE_B32": write_lane, "V_PERM_B32": permute_bytes,
         "V_PERMLANEX16_B32": permlane_x16, "V_NOP": lambda *_: None,

@@ -65,16 +65,13 @@ def check_units(arguments, preset, tally):
         if "fragment" not in unit or unit["types"][0]["left"] == "f32":
             continue
         suite, kinds = device_units.kinds_of(unit)
-        models = suite.MODELS if suite is not device_units else [
-            device_units.product, device_units.convolution,
-            device_units.attention]
         random = np.random.default_rng(arguments.seed)
         with tempfile.TemporaryDirectory() as temporary:
             work = pathlib.Path(temporary)
             (work / "machine.json").write_text(json.dumps(
                 {**machine, "units": [unit]}))
             for kind in kinds:
-                for make in models * arguments.cases:
+                for make in suite.MODELS * arguments.cases:
                     name, case = small(make, random, kind)
                     why = device_units.run(arguments, work / "machine.json",
                                            work, suite, kind, *case)

@@ -29,6 +29,7 @@ class Wave:
         self.pc = 0
         self.steps = 0
         self.scratch = None
+        self.index = None  # of vectors, and of which operands; CDNA
         self.lane_id = whole(np.arange(lanes_count), 32)
 
     def run(self):
@@ -41,7 +42,10 @@ class Wave:
                 self.next = self.pc + one.size
                 if one.plan is None:
                     one.plan = self.plan(one)
-                said = one.plan(self)
+                if self.index and one.format.startswith("VOP"):
+                    said = lanes.move_indexed(self, one, *self.index)
+                else:
+                    said = one.plan(self)
             except (Fault, NotImplementedError, pseudocode.Unknown) as error:
                 raise Fault(f"{error}; at {self.pc - self.group.base:#x} "
                             f"'{one.text}', wave {self.number} of workgroup "
@@ -55,6 +59,8 @@ class Wave:
         name, format = one.name, one.format
         if format.startswith("SOPP") or name in NOTHING:
             return lambda own: own.control(one)
+        if name == "S_SET_GPR_IDX_ON":
+            return lambda own: own.set_index(one)
         if format.startswith("SMEM"):
             return lambda own: own.load_scalars(one)
         if format.startswith("SOP"):
@@ -89,8 +95,16 @@ class Wave:
         self.r.set_words(one.place("vdst", inst.vdst.offset), sums,
                          np.ones(self.lanes, bool))
 
+    def set_index(self, one):
+        """Where moves add to the numbers of their source (1) and target (8)."""
+        self.index = (self.r.scalar_bits(one.inst.ssrc0.offset, 8),
+                      one.inst.ssrc1.offset)
+
     def control(self, one):
         name = one.name
+        if name == "S_SET_GPR_IDX_OFF":
+            self.index = None
+            return None
         value = getattr(one.inst, "simm16", 0) if one.format[:4] == "SOPP" \
             else 0
         if self.counters.run(name, value) or name in NOTHING:
