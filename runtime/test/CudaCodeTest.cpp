@@ -110,6 +110,11 @@ TEST_F(CudaCode, ClustersWantAChipThatHasThem) {
   auto &kernel = *b.program().kernels[0];
   kernel.block = {32};
   kernel.cluster = {2};
+  for (fb::CommandUnion &command : b.programEntry().commands)
+    if (fb::DispatchT *dispatch = command.AsDispatch();
+        dispatch && dispatch->kernel == 0)
+      dispatch->grid.push_back(
+          std::make_unique<fb::SizeExpressionT>(*dispatch->groups));
   expectRefused(std::move(b), ASHLAR_UNSUPPORTED, "has clusters");
 }
 
