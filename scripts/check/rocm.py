@@ -20,7 +20,8 @@ from on_device import Counts, call, count_said, why_not_built
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "test/Integration/amdgpu"
-RUN = {"plain": [], "quick": ["--presets=gfx942", "--quick"],
+RUN = {"plain": ["--every=7"],
+       "quick": ["--presets=gfx942", "--quick", "--every=7"],
        "full": ["--full", "--cases=6"]}
 LAUNCHES = {"plain": ["--chips=gfx942,gfx1100"], "quick": ["--chips=gfx942"],
             "full": ["--conformance"]}

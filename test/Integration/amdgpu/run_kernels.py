@@ -8,6 +8,7 @@ waits, without its barriers, and with an input that is too short.
 """
 
 import argparse
+import itertools
 import json
 import pathlib
 import sys
@@ -29,6 +30,8 @@ ROOT = HERE.parents[2]
 PRESETS = ["gfx942", "gfx90a", "gfx1100", "gfx1201"]
 # Multiplications of a case: an instruction takes some 40 us here.
 MOST = 100_000
+# Of queries times keys, in elements: of an attention.
+MOST_OF_SCORES = 2_000_000
 # By name: inputs and the body of a graph of f32 with the output y.
 GRAPHS = {
     "softmax": ("float[5,333] x", "float[5,333] y", "y = Softmax(x)"),
@@ -51,8 +54,11 @@ def small(make, random, kind):
     """The next case that is not long."""
     while True:
         name, *case = make(random, kind)
-        first = next(iter(case[1].values()))
-        if case[3].size * first.shape[-1] <= MOST:
+        feeds = case[1]
+        first = next(iter(feeds.values()))
+        if case[3].size * first.shape[-1] <= MOST and (
+                "k" not in feeds
+                or feeds["q"].size * feeds["k"].size <= MOST_OF_SCORES):
             return name, case
 
 
@@ -73,6 +79,8 @@ def check_units(arguments, preset, tally):
             for kind in kinds:
                 for make in suite.MODELS * arguments.cases:
                     name, case = small(make, random, kind)
+                    if next(arguments.turns) % arguments.every:
+                        continue
                     why = device_units.run(arguments, work / "machine.json",
                                            work, suite, kind, *case)
                     spelled = " times ".join(kind) if isinstance(
@@ -219,12 +227,15 @@ def main():
     parser.add_argument("--presets", default=",".join(PRESETS))
     parser.add_argument("--cases", type=int, default=1,
                         help="of each unit, type and kind")
+    parser.add_argument("--every", type=int, default=1, metavar="N",
+                        help="of the cases of units, one in N (%(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--quick", action="store_true",
                         help="units and rows alone")
     parser.add_argument("--full", action="store_true",
                         help="digits on all presets, not on the first alone")
     arguments = parser.parse_args()
+    arguments.turns = itertools.count(arguments.seed)
     tally = device_run.Tally()
     presets = arguments.presets.split(",")
     for preset in presets:
