@@ -307,8 +307,8 @@ def main():
                     for each in is_used:
                         is_used[each] |= each in code
         for each, found in is_used.items():
-            # One case of a kind may not have parts to share anything.
-            may_lack = each == SHARED and arguments.cases < 4
+            # Fewer than four cases of a kind may not have parts to share.
+            may_lack = each == SHARED and arguments.cases < 8
             tally.add(said, "" if found or may_lack else
                       f"no case has {each.decode()} in its code")
     return tally.end()
