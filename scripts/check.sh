@@ -43,9 +43,9 @@ were skipped; each skipped test says why.
                       sizes beside compiles for each
   streams        1    random networks on systolic machines, beside the processor
   targets        3    real models compiled for other processors
-  opencl         3    operator tests and models on an OpenCL device; skipped
+  opencl         5    operator tests and models on an OpenCL device; skipped
                       where there is none
-  cuda           2    kernels in PTX: taken by NVIDIA's assembler, run by an
+  cuda           4    kernels in PTX: taken by NVIDIA's assembler, run by an
                       interpreter of ours, without a GPU
   rocm           3    code objects for AMD's GPUs, run by an emulator of ours
   hip            1    the device hip on a double of AMD's driver, without a GPU:
@@ -205,8 +205,8 @@ phase kernels 3 "micro-kernels and stores of rows at their edges, beside plain l
 phase fuzz 3 "random graphs beside the target reference"
 phase streams 1 "random networks on systolic machines"
 phase targets 3 "real models for processors that this machine need not be" 60
-phase opencl 3 "operator tests and models on an OpenCL device" 240
-phase cuda 2 "kernels in PTX, without a GPU" 60
+phase opencl 5 "operator tests and models on an OpenCL device" 240
+phase cuda 4 "kernels in PTX, without a GPU" 60
 phase rocm 3 "code objects for AMD's GPUs, without one" 15
 phase hip 1 "the device hip, on a double of its driver"
 phase models 6 "real models beside ONNX Runtime"
