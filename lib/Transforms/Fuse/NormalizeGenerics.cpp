@@ -168,8 +168,13 @@ void readWithoutUnitDims(linalg::GenericOp op) {
       all &= llvm::is_contained(kept, dim) || isFirst(map.getResult(dim));
     if (!all)
       continue;
-    map = map.getSubMap(kept);
-    input->set(expand.getSrc());
+    // The range of a loop comes from an operand: an outer product's terms, one,
+    // have no other.
+    AffineMap whole = std::exchange(map, map.getSubMap(kept));
+    if (inversePermutation(concatAffineMaps(maps, op.getContext())))
+      input->set(expand.getSrc());
+    else
+      map = whole;
   }
   op.setIndexingMapsAttr(Builder(op.getContext()).getAffineMapArrayAttr(maps));
 }

@@ -116,3 +116,30 @@ func.func @keptDims(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
   } -> tensor<8x16xf32>
   return %y : tensor<8x16xf32>
 }
+
+// The terms of an outer product are one; the range of their loop is read from
+// the operand that keeps its unit dim, as without a kernel before it.
+// CHECK-LABEL: func.func @outerProduct
+// CHECK: tensor.expand_shape
+// CHECK: linalg.generic {{.*}} ins(%arg0, %{{.*}} : tensor<8xf32>, tensor<1x16xf32>)
+func.func @outerProduct(%x: tensor<8xf32>, %y: tensor<16xf32>) -> tensor<8x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %f = tensor.empty() : tensor<16xf32>
+  %n = linalg.generic {indexing_maps = [affine_map<(n) -> (n)>, affine_map<(n) -> (n)>], iterator_types = ["parallel"]}
+      ins(%y : tensor<16xf32>) outs(%f : tensor<16xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %m = arith.negf %v : f32
+    linalg.yield %m : f32
+  } -> tensor<16xf32>
+  %right = tensor.expand_shape %n [[0, 1]] output_shape [1, 16] : tensor<16xf32> into tensor<1x16xf32>
+  %e = tensor.empty() : tensor<8x16xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %right : tensor<8xf32>, tensor<1x16xf32>) outs(%z : tensor<8x16xf32>) {
+  ^bb0(%u: f32, %v: f32, %t: f32):
+    %p = arith.mulf %u, %v : f32
+    %a = arith.addf %t, %p : f32
+    linalg.yield %a : f32
+  } -> tensor<8x16xf32>
+  return %s : tensor<8x16xf32>
+}
