@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 
 import matmul
-from measure.context import Refused, geomean, only
+from measure.context import geomean, only
 from measure.contenders import Ours, OpenVINO
 
 LAYERS = 8
@@ -28,7 +28,6 @@ def measure_chain(context, name, m, widths):
     matmul.write_bf16_chain(model, m, widths)
     draw = np.random.default_rng(2)
     x = draw.standard_normal((m, widths[0])).astype(ml_dtypes.bfloat16)
-    row, opened = {"name": name, "layers": LAYERS}, {}
 
     def ours():
         context.compile(model, module, "--quiet")
@@ -42,13 +41,9 @@ def measure_chain(context, name, m, widths):
         return peer
 
     with only(1):
-        for who, make in (("ours", ours), ("openvino", openvino)):
-            try:
-                opened[who] = make()
-            except Refused as why:
-                row[who] = {"refused": str(why)}
-        row.update(context.in_turns(opened))
-    for who in opened:
+        row = {"name": name, "layers": LAYERS, **context.in_turns(
+            context.opened({"ours": ours, "openvino": openvino}))}
+    for who in ("ours", "openvino"):
         if "ms" in row[who]:
             row[who]["ms"] /= LAYERS
     return row

@@ -61,6 +61,17 @@ class Context:
             raise Refused(first_error(result.err))
         return result
 
+    @staticmethod
+    def opened(makers):
+        """{who: contender or why it is Refused} of {who: what makes it}."""
+        found = {}
+        for who, make in makers.items():
+            try:
+                found[who] = make()
+            except Refused as why:
+                found[who] = why
+        return found
+
     def in_turns(self, opened):
         """Runs contenders, {who: contender or why it is Refused}, in turns;
         {who: {"ms": the median of its turns' medians} or {"refused": why}}."""

@@ -6,19 +6,14 @@ import model_list
 import quantized
 from measure import models
 from measure.bf16 import has_bf16
-from measure.context import Refused, geomean, only
+from measure.context import geomean, only
 from measure.contenders import OnnxRuntime, Ours, OpenVINO
 
 
 def turns(context, name, makers):
     """A row: `makers` open ours and a peer."""
-    row, opened = {"model": name, "threads": 1}, {}
-    for who, make in makers.items():
-        try:
-            opened[who] = make()
-        except Refused as why:
-            opened[who] = why
-    row.update(context.in_turns(opened))
+    row = {"model": name, "threads": 1,
+           **context.in_turns(context.opened(makers))}
     print("  " + models.line(row), flush=True)
     return row
 

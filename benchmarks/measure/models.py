@@ -33,13 +33,7 @@ def open_all(context, model, path, case, threads, peers):
         "openvino": lambda: OpenVINO(path, case.feeds, threads),
         "iree": lambda: IREE(context, pathlib.Path(path), case.feeds),
     }
-    opened = {}
-    for name in ("ours", *peers):
-        try:
-            opened[name] = makers[name]()
-        except Refused as why:
-            opened[name] = why
-    return opened
+    return context.opened({who: makers[who] for who in ("ours", *peers)})
 
 
 def check_peers(opened):

@@ -11,44 +11,18 @@ was found.
 """
 
 import argparse
-import json
-import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
-import time
 
 import device_run
 import model_list
+import one_file
 
 PRESETS = ["sm_80", "sm_90a"]
 MOST_SECONDS = 60
 REFUSAL = re.compile(r"PTX has no function '\w+'")
-# A warning by which the compiler says so of a kernel on a matrix unit.
-SPILL = re.compile(r"warning: .*kernel (\S+) by ptxas [\d.]+: (\d+) bytes of a "
-                   r"thread are kept in memory")
-
-
-def timed(command):
-    """Exit status, output, and the seconds of the processor and of the wall.
-    The assembler's are among them."""
-    begin = time.monotonic()
-    with tempfile.TemporaryFile("w+") as log:
-        child = subprocess.Popen([str(word) for word in command],
-                                 stdin=subprocess.DEVNULL, stdout=log,
-                                 stderr=subprocess.STDOUT)
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        log.seek(0)
-        return (child.returncode, log.read(), used.ru_utime + used.ru_stime,
-                time.monotonic() - begin)
-
-
-def first_error(code, said):
-    return next((line for line in said.splitlines() if "error:" in line),
-                f"the compiler ended with {code}: {said.strip()[-300:]}")
 
 
 def row_of(program):
@@ -64,30 +38,25 @@ def row_of(program):
 
 def compile_model(arguments, model, path, work):
     """What is found of one: a row of the table, and why it is not as wanted."""
-    module = work / "m.ash"
-    targets = ",".join(["cpu", *(f"cuda:{name}" for name in PRESETS)])
-    code, said, seconds, wall = timed([
-        arguments.bin / "ashlar-compile", path, "-o", module,
-        f"--target={targets}", f"--precision={arguments.precision}",
-        f"--assembler={arguments.ptxas}", *model.arguments()])
-    row = {"seconds": seconds, "wall": wall}
-    if code:
-        return row, first_error(code, said)
-    done = subprocess.run([arguments.bin / "ashlar-inspect", module, "--json"],
-                          text=True, capture_output=True, check=True)
-    row["bytes"] = module.stat().st_size
-    programs = json.loads(done.stdout)["programs"]
-    forms = [program["executables"][0]["format"] for program in programs]
+    done = one_file.compile_model(
+        arguments.bin, model, path, work / "m.ash",
+        ["cpu", *(f"cuda:{name}" for name in PRESETS)],
+        f"--precision={arguments.precision}",
+        f"--assembler={arguments.ptxas}")
+    row = {"seconds": done.processor, "bytes": done.bytes}
+    if done.code:
+        return row, done.error()
+    forms = [program["executables"][0]["format"] for program in done.programs]
     missing = [name for name in PRESETS if f"cubin-{name}" not in forms]
-    if missing or len(programs) != 1 + len(PRESETS):
+    if missing or len(forms) != 1 + len(PRESETS):
         return row, f"programs are {forms}"
     for name in PRESETS:
-        row[name] = row_of(programs[forms.index(f"cubin-{name}")])
-    row["hot"] = [f"{found[1]}: {found[2]} B" for found in SPILL.finditer(said)]
-    if row["hot"]:
-        return row, "hot kernels spill: " + ", ".join(row["hot"])
-    if seconds > MOST_SECONDS:
-        return row, f"it took {seconds:.0f} s, at most {MOST_SECONDS}"
+        row[name] = row_of(done.programs[forms.index(f"cubin-{name}")])
+    if done.kept():
+        return row, "hot kernels spill: " + ", ".join(
+            f"{kernel}: {count} B" for kernel, count in done.kept())
+    if done.processor > MOST_SECONDS:
+        return row, f"it took {done.processor:.0f} s, at most {MOST_SECONDS}"
     return row, ""
 
 
@@ -96,7 +65,7 @@ def write_table(path, rows):
     for name in PRESETS:
         head += [f"kernels, {name}", "of which spill", "most bytes",
                  "most registers"]
-    lines = [head, ["---"] * len(head)]
+    lines = []
     for name, row in rows.items():
         cells = [name, f"{row['seconds']:.1f}"]
         if PRESETS[0] not in row:
@@ -104,11 +73,11 @@ def write_table(path, rows):
         else:
             cells.append(f"{row['bytes'] / 1e6:.1f}")
             for preset in PRESETS:
-                cells += [str(row[preset][key]) for key in
+                cells += [row[preset][key] for key in
                           ("kernels", "spilling", "most_spilled",
                            "most_registers")]
         lines.append(cells)
-    path.write_text("".join(f"| {' | '.join(line)} |\n" for line in lines))
+    one_file.write_table(path, head, lines)
 
 
 def main():

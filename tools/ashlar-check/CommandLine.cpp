@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CommandLine.h"
-#include "GivenOnce.h"
 #include "InputTensors.h"
+#include "ParseFlags.h"
 #include "Tolerance.h"
 #include "ashlar/Driver/DescribeTargets.h"
 #include "ashlar/Support/Refusal.h"
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <map>
 
 using namespace ashlar;
@@ -182,22 +181,6 @@ std::optional<int> check::parseCommandLine(int argc, char **argv,
   FlagTexts texts;
   declareTests(app, request, texts);
   declareAgainst(app, request, texts);
-  tools::acceptRepeated(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    // Of --help, a full disk or a closed pipe shows only when all is written.
-    if (app.exit(error) == 0)
-      return std::cout.flush() ? 0 : 1;
-    return 2;
-  }
-  Refusal wrong;
-  if (std::string repeated = tools::findRepeated(app); !repeated.empty())
-    wrong = repeated;
-  else
-    wrong = readTexts(app, texts, argv[0], request);
-  if (!wrong)
-    return std::nullopt;
-  std::cerr << "ashlar-check: " << *wrong << "\n";
-  return 2;
+  return tools::parseFlags(
+      app, argc, argv, [&] { return readTexts(app, texts, argv[0], request); });
 }

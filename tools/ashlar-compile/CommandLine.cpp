@@ -3,9 +3,8 @@
 // Reads the texts of the flags and refuses what does not go together.
 #include "CommandLine.h"
 #include "Flags.h"
-#include "GivenOnce.h"
+#include "ParseFlags.h"
 #include "ashlar/Support/Refusal.h"
-#include <iostream>
 
 using namespace ashlar;
 
@@ -229,22 +228,9 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   CLI::App app{"", "ashlar-compile"};
   FlagTexts texts;
   declareFlags(app, options, texts);
-  tools::acceptRepeated(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    // Of --help, a full disk or a closed pipe shows only when all is written.
-    if (app.exit(error) == 0)
-      return std::cout.flush() ? 0 : 1;
-    return 2;
-  }
-  Refusal wrong;
-  if (std::string repeated = tools::findRepeated(app); !repeated.empty())
-    wrong = repeated;
-  else if (!options.listOperators && !options.listTargets)
-    wrong = readTexts(texts, bool(*app.get_option("--symbol-prefix")), options);
-  if (!wrong)
-    return std::nullopt;
-  std::cerr << "ashlar-compile: " << *wrong << "\n";
-  return 2;
+  return tools::parseFlags(app, argc, argv, [&]() -> Refusal {
+    if (options.listOperators || options.listTargets)
+      return std::nullopt;
+    return readTexts(texts, bool(*app.get_option("--symbol-prefix")), options);
+  });
 }

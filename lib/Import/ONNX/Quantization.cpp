@@ -67,3 +67,48 @@ DynamicCodes ashlar::onnx_import::quantizeDynamically(ImplicitLocOpBuilder &b,
       });
   return {codes, scale, zero};
 }
+
+Value ashlar::onnx_import::sumCodes(ImplicitLocOpBuilder &b, Value codes,
+                                    int64_t axis, bool keepDims,
+                                    ElementType type) {
+  return reduce(b, codes, axis, keepDims, zeroOf(b.getI32Type()),
+                [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                  Value wide =
+                      castScalar(b, loc, args[0], type, ElementType::I32);
+                  return arith::AddIOp::create(b, loc, args[1], wide);
+                });
+}
+
+Value ashlar::onnx_import::subtractZeros(ImplicitLocOpBuilder &b, Value product,
+                                         const FactorZero &lhs,
+                                         const FactorZero &rhs, int64_t depth) {
+  SmallVector<Value> inputs{product};
+  for (const FactorZero *factor : {&lhs, &rhs})
+    if (factor->zero)
+      inputs.append({factor->zero, factor->otherSums});
+  if (inputs.size() == 1)
+    return product;
+  Type i32 = b.getI32Type();
+  return elementwise(
+      b, i32, inputs, [&](OpBuilder &b, Location loc, ValueRange args) {
+        Value result = args[0];
+        auto subtract = [&](const FactorZero &factor, Value zero, Value sums) {
+          zero = castScalar(b, loc, zero, factor.type, ElementType::I32);
+          Value product = arith::MulIOp::create(b, loc, zero, sums);
+          result = arith::SubIOp::create(b, loc, result, product);
+          return zero;
+        };
+        Value lhsZero, rhsZero;
+        if (lhs.zero)
+          lhsZero = subtract(lhs, args[1], args[2]);
+        if (rhs.zero)
+          rhsZero = subtract(rhs, args[args.size() - 2], args.back());
+        if (lhsZero && rhsZero) {
+          Value both = arith::MulIOp::create(b, loc, lhsZero, rhsZero);
+          Value k = scalarIntConstant(b, loc, i32, depth);
+          result = arith::AddIOp::create(
+              b, loc, result, arith::MulIOp::create(b, loc, both, k));
+        }
+        return result;
+      });
+}

@@ -53,23 +53,23 @@ static Expected<Notes> findNotes(const File &file) {
   return found;
 }
 
-/// The notes' documents as one; it points into the image.
+/// The notes' documents as one, of an object or an image; it points into that.
 static Error joinNotes(const File &file, msgpack::Document &all) {
-  auto segments = file.program_headers();
-  if (!segments)
-    return segments.takeError();
+  auto sections = file.sections();
+  if (!sections)
+    return sections.takeError();
   bool isFirst = true;
-  for (const auto &segment : *segments) {
-    if (segment.p_type != ELF::PT_NOTE)
+  for (const auto &section : *sections) {
+    if (section.sh_type != ELF::SHT_NOTE)
       continue;
     Error error = Error::success();
-    for (const auto &note : file.notes(segment, error)) {
+    for (const auto &note : file.notes(section, error)) {
       if (note.getName() != owner || note.getType() != ELF::NT_AMDGPU_METADATA)
         continue;
       // Behind the first, kernels alone are added; what else a note says is
       // the machine's.
       bool isRead = all.readFromBlob(
-          note.getDescAsStringRef(segment.p_align), /*Multi=*/false,
+          note.getDescAsStringRef(section.sh_addralign), /*Multi=*/false,
           [](msgpack::DocNode *to, msgpack::DocNode from,
              msgpack::DocNode key) -> int {
             if (to->isArray() && from.isArray())
@@ -85,7 +85,7 @@ static Error joinNotes(const File &file, msgpack::Document &all) {
     if (error)
       return error;
   }
-  return isFirst ? createStringError("the linker wrote no note of kernels")
+  return isFirst ? createStringError("there is no note of kernels")
                  : Error::success();
 }
 
@@ -104,34 +104,18 @@ static KernelResources readResources(msgpack::MapDocNode kernel) {
   return takes;
 }
 
+static msgpack::ArrayDocNode kernelsOf(msgpack::Document &document) {
+  return document.getRoot().getMap(true)["amdhsa.kernels"].getArray(true);
+}
+
 Expected<KernelResources> ashlar::rocm::resourcesOf(StringRef object) {
   auto file = File::create(object);
   if (!file)
     return file.takeError();
-  auto sections = file->sections();
-  if (!sections)
-    return sections.takeError();
-  for (const auto &section : *sections) {
-    if (section.sh_type != ELF::SHT_NOTE)
-      continue;
-    Error error = Error::success();
-    for (const auto &note : file->notes(section, error)) {
-      msgpack::Document document;
-      if (note.getName() != owner ||
-          note.getType() != ELF::NT_AMDGPU_METADATA ||
-          !document.readFromBlob(note.getDescAsStringRef(section.sh_addralign),
-                                 /*Multi=*/false))
-        continue;
-      consumeError(std::move(error));
-      return readResources(document.getRoot()
-                               .getMap(true)["amdhsa.kernels"]
-                               .getArray(true)[0]
-                               .getMap(true));
-    }
-    if (error)
-      return error;
-  }
-  return createStringError("LLVM wrote no note of a kernel");
+  msgpack::Document document;
+  if (Error error = joinNotes(*file, document))
+    return error;
+  return readResources(kernelsOf(document)[0].getMap(true));
 }
 
 static void replaceNotes(std::string &image, const Notes &notes,
@@ -218,9 +202,7 @@ Expected<CodeObject> ashlar::rocm::linkCodeObject(ArrayRef<StringRef> objects,
     return error;
   std::string document;
   all.writeToBlob(document);
-  for (msgpack::DocNode kernel :
-       all.getRoot().getMap(/*Convert=*/true)["amdhsa.kernels"].getArray(
-           true)) {
+  for (msgpack::DocNode kernel : kernelsOf(all)) {
     msgpack::MapDocNode own = kernel.getMap();
     result.resources[own[".name"].getString()] = readResources(own);
   }

@@ -6,6 +6,7 @@
 // data is brought back into the model's order only where somebody insists.
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/Copies.h"
+#include "ashlar/Analysis/MapElements.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
@@ -136,16 +137,9 @@ private:
       loopOf[layout[p]] = getAffineDimExpr(p, context);
     for (int64_t d : from)
       read.push_back(loopOf[d]);
-    AffineMap maps[] = {AffineMap::get(rank, 0, read, context),
-                        AffineMap::getMultiDimIdentityMap(rank, context)};
-    SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
-    Value init = tensor::EmptyOp::create(b, value.getLoc(), target.getShape(),
-                                         target.getElementType());
-    auto made = linalg::GenericOp::create(
-        b, value.getLoc(), target, source, init, maps, loops,
-        [](OpBuilder &inner, Location location, ValueRange arguments) {
-          linalg::YieldOp::create(inner, location, arguments[0]);
-        });
+    linalg::GenericOp made =
+        copyElements(b, value.getLoc(), source,
+                     AffineMap::get(rank, 0, read, context), target.getShape());
     transposes.push_back({made, current->getLoc(), whyTransposed(value)});
     return made.getResult(0);
   }

@@ -5,6 +5,7 @@
 #include "ChooseStrategy.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/ConstantBytes.h"
+#include "ashlar/Analysis/MapElements.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/Winograd.h"
@@ -175,7 +176,7 @@ double estimateError(const WinogradTransform &transform,
 /// A 3x3 convolution of stride one: n, h, w, o | r, s, c with the input at
 /// (n, h + r, w + s, c), whose dims may lie in another order.
 struct Convolution {
-  mutable tile::ContractOp op;
+  tile::ContractOp op;
   AffineMap weights;             ///< of the loops in that order
   SmallVector<int64_t> sizes;    ///< of these loops
   SmallVector<int64_t> position; ///< of n, h, w and c among the input's dims
@@ -252,7 +253,7 @@ std::optional<Convolution> matchConvolution(tile::ContractOp op) {
 }
 
 /// The input as (n, h, w, c).
-Value channelsLast(OpBuilder &b, const Convolution &convolution) {
+Value channelsLast(OpBuilder &b, Convolution &convolution) {
   Value input = convolution.op.getA();
   if (convolution.isChannelsLast())
     return input;
@@ -263,18 +264,9 @@ Value channelsLast(OpBuilder &b, const Convolution &convolution) {
     shape.push_back(type.getDimSize(at));
     from[at] = b.getAffineDimExpr(to);
   }
-  Location location = convolution.op.getLoc();
-  Value empty =
-      tensor::EmptyOp::create(b, location, shape, type.getElementType());
-  SmallVector<utils::IteratorType> loops(4, utils::IteratorType::parallel);
-  AffineMap maps[] = {AffineMap::get(4, 0, from, b.getContext()),
-                      b.getMultiDimIdentityMap(4)};
-  auto made = linalg::GenericOp::create(
-      b, location, empty.getType(), input, empty, ArrayRef(maps), loops,
-      [](OpBuilder &b, Location loc, ValueRange args) {
-        linalg::YieldOp::create(b, loc, args[0]);
-      });
-  return made.getResult(0);
+  return copyElements(b, convolution.op.getLoc(), input,
+                      AffineMap::get(4, 0, from, b.getContext()), shape)
+      .getResult(0);
 }
 
 /// Predicted cycles of one worker.
@@ -293,7 +285,7 @@ int64_t evenPart(int64_t count, int64_t most) {
 
 /// With `openSizes`, nothing depends on what divides a size; what a worker
 /// keeps for itself is held to `scratchBytes` where that is not 0.
-Plan planFor(const Convolution &convolution, const Core &core, int64_t outputs,
+Plan planFor(Convolution &convolution, const Core &core, int64_t outputs,
              bool openSizes, int64_t scratchBytes) {
   ArrayRef<int64_t> n = convolution.sizes;
   double channels = double(convolution.channels()), columns = double(n[3]);
@@ -376,7 +368,7 @@ struct FormWinograd : ashlar::impl::FormWinogradPassBase<FormWinograd> {
     constexpr auto kind = FirstChoices::Kind::Winograd;
     if (choices)
       first = choices->find(getOperation(), kind);
-    for (const Convolution &convolution : convolutions)
+    for (Convolution &convolution : convolutions)
       rewrite(convolution);
     if (choices)
       choices->note(getOperation(), kind, std::move(found));
@@ -406,7 +398,7 @@ private:
     return true;
   }
 
-  void rewrite(const Convolution &convolution) {
+  void rewrite(Convolution &convolution) {
     tile::ContractOp op = convolution.op;
     auto before = firstChoice();
     llvm::append_values(found, 0, 0);
@@ -465,7 +457,7 @@ private:
   }
 
   /// What it costs that a worker may not keep as much as is fastest.
-  void explainScratch(const Convolution &convolution, const Core &core,
+  void explainScratch(Convolution &convolution, const Core &core,
                       const Plan &plan) {
     tile::ContractOp op = convolution.op;
     if (scratchBytes == 0 || !wantsRemarks(op))
@@ -484,7 +476,7 @@ private:
 
   /// With panels of `wanted` columns where that is not 0. Says how many they
   /// have.
-  int64_t replace(const Convolution &convolution, const Plan &plan,
+  int64_t replace(Convolution &convolution, const Plan &plan,
                   const Weights &weights, double error, int64_t wanted) {
     tile::ContractOp op = convolution.op;
     OpBuilder b(op);

@@ -2,6 +2,7 @@
 #include "TermsInside.h"
 #include "PackOperand.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/MapElements.h"
 #include "ashlar/Cost/Core.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -41,17 +42,9 @@ static void turn(tile::ContractOp op, unsigned number, unsigned terms) {
   moveToEnd(place);
   // Loops go through the copy in its order.
   std::rotate(read.begin() + terms, read.end() - 1, read.end());
-  AffineMap ways[] = {AffineMap::get(shape.size(), 0, read, op.getContext()),
-                      b.getMultiDimIdentityMap(shape.size())};
-  Value empty =
-      tensor::EmptyOp::create(b, op.getLoc(), shape, type.getElementType());
-  SmallVector<utils::IteratorType> loops(shape.size(),
-                                         utils::IteratorType::parallel);
-  auto copy = linalg::GenericOp::create(
-      b, op.getLoc(), empty.getType(), operand.get(), empty, ways, loops,
-      [](OpBuilder &inner, Location at, ValueRange values) {
-        linalg::YieldOp::create(inner, at, values[0]);
-      });
+  linalg::GenericOp copy = copyElements(
+      b, op.getLoc(), operand.get(),
+      AffineMap::get(shape.size(), 0, read, op.getContext()), shape);
   operand.set(copy.getResult(0));
   maps[number] =
       AffineMap::get(maps[number].getNumDims(), 0, place, op.getContext());

@@ -4,6 +4,7 @@
 // multiplication: one element of the rows for each of a few products. What is
 // computed is converted once instead, where it is made; constants stay as small
 // as they are in the file, and are converted by vectors.
+#include "ashlar/Analysis/MapElements.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
@@ -36,23 +37,6 @@ SmallVector<arith::ExtFOp> castsOfFactors(linalg::GenericOp op) {
   return casts;
 }
 
-/// Every element of the value in the wider type.
-Value widen(OpBuilder &b, Location loc, Value value, Type wide) {
-  auto type = cast<RankedTensorType>(value.getType());
-  Value empty = tensor::EmptyOp::create(
-      b, loc, tensor::getMixedSizes(b, loc, value), wide);
-  AffineMap map = b.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> loops(type.getRank(),
-                                         utils::IteratorType::parallel);
-  auto made = linalg::GenericOp::create(
-      b, loc, empty.getType(), value, empty, ArrayRef{map, map}, loops,
-      [&](OpBuilder &b, Location loc, ValueRange args) {
-        Value wider = arith::ExtFOp::create(b, loc, wide, args[0]);
-        linalg::YieldOp::create(b, loc, wider);
-      });
-  return made.getResult(0);
-}
-
 struct WidenFactors : ashlar::impl::WidenFactorsPassBase<WidenFactors> {
   using WidenFactorsPassBase::WidenFactorsPassBase;
 
@@ -81,8 +65,13 @@ struct WidenFactors : ashlar::impl::WidenFactorsPassBase<WidenFactors> {
     if (isConstantBehindReshapes(operand.get()))
       return;
     OpBuilder b(op);
-    operand.set(widen(b, op.getLoc(), operand.get(), cast.getType()));
-    argument.setType(cast.getType());
+    Type wide = cast.getType();
+    auto widen = [&](OpBuilder &b, Location loc, Value value) -> Value {
+      return arith::ExtFOp::create(b, loc, wide, value);
+    };
+    operand.set(
+        mapElements(b, op.getLoc(), operand.get(), wide, widen).getResult(0));
+    argument.setType(wide);
     cast.replaceAllUsesWith(Value(argument));
     cast.erase();
   }

@@ -10,6 +10,7 @@
 // whatever follows, such as the quantization of the result.
 #include "IntegerProduct.h"
 #include "ashlar/Analysis/ConstantBytes.h"
+#include "ashlar/Analysis/MapElements.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Analysis/Zeros.h"
 #include "ashlar/Machine/MachineOption.h"
@@ -312,16 +313,8 @@ private:
           arith::ConstantOp::create(inner, at, inner.getI8IntegerAttr(-128));
       return arith::XOrIOp::create(inner, at, byte, top);
     };
-    Value init = tensor::EmptyOp::create(b, root.getLoc(), type.getShape(),
-                                         type.getElementType());
-    SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
-    SmallVector<utils::IteratorType> loops(type.getRank(),
-                                           utils::IteratorType::parallel);
-    auto flipped = linalg::GenericOp::create(
-        b, root.getLoc(), type, root, init, maps, loops,
-        [&](OpBuilder &inner, Location at, ValueRange x) {
-          linalg::YieldOp::create(inner, at, turn(inner, at, x[0]));
-        });
+    auto flipped =
+        mapElements(b, root.getLoc(), root, type.getElementType(), turn);
     for (OpOperand &use : llvm::make_early_inc_range(root.getUses())) {
       auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
       if (!reader || reader == flipped || reader.getNumReductionLoops() != 0 ||

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LowOperands.h"
+#include "ashlar/Analysis/MapElements.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -52,18 +53,11 @@ APFloat ashlar::rounded(APFloat value, Type to) {
 }
 
 Value ashlar::convert(OpBuilder &b, Value value, Type element) {
-  auto type = cast<RankedTensorType>(value.getType());
-  Value init = emptyLike(b, value, element);
-  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
-  SmallVector<utils::IteratorType> loops(type.getRank(),
-                                         utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             b, value.getLoc(), init.getType(), value, init, maps, loops,
-             [&](OpBuilder &inner, Location at, ValueRange x) {
-               linalg::YieldOp::create(inner, at,
-                                       round(inner, at, x[0], element));
-             })
-      .getResult(0);
+  auto made = mapElements(b, value.getLoc(), value, element,
+                          [&](OpBuilder &inner, Location at, Value x) {
+                            return round(inner, at, x, element);
+                          });
+  return made.getResult(0);
 }
 
 /// The constant, its elements rounded: at once where it is an attribute, while

@@ -4,6 +4,7 @@
 // way through the body is followed from its argument to what is yielded; where
 // only additions, subtractions and multiplications lie on it, they get the
 // wider type, and so do products that are added.
+#include "ashlar/Analysis/MapElements.h"
 #include "ashlar/Transforms/Precision/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -74,24 +75,14 @@ static void widenChain(ArrayRef<Operation *> chain) {
 
 /// The tensor with its elements in another float type.
 static Value convert(ImplicitLocOpBuilder &b, Value tensor, Type element) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  auto sizes = tensor::getMixedSizes(b, b.getLoc(), tensor);
-  Value target = tensor::EmptyOp::create(b, sizes, element);
-  AffineMap map = b.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> iterators(type.getRank(),
-                                             utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             b, target.getType(), ValueRange{tensor}, ValueRange{target},
-             ArrayRef<AffineMap>{map, map}, iterators,
-             [&](OpBuilder &b, Location loc, ValueRange args) {
-               Value converted =
-                   element.isF64()
-                       ? arith::ExtFOp::create(b, loc, element, args[0])
-                             .getResult()
-                       : arith::TruncFOp::create(b, loc, element, args[0]);
-               linalg::YieldOp::create(b, loc, converted);
-             })
-      .getResult(0);
+  auto made = ashlar::mapElements(
+      b, b.getLoc(), tensor, element,
+      [&](OpBuilder &b, Location loc, Value value) -> Value {
+        if (element.isF64())
+          return arith::ExtFOp::create(b, loc, element, value);
+        return arith::TruncFOp::create(b, loc, element, value);
+      });
+  return made.getResult(0);
 }
 
 /// How many results are accumulated in f64 now.

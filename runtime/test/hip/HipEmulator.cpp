@@ -36,6 +36,7 @@ public:
 private:
   void start();
   void send(const CodeLaunch &launch);
+  template <typename Step> void transfer(size_t size, const Step &step);
   void put(const void *bytes, size_t size);
   void get(void *bytes, size_t size);
   void putNumber(uint64_t number) { put(&number, sizeof(number)); }
@@ -77,30 +78,29 @@ void Emulator::start() {
     fail("its shell does not start");
 }
 
-void Emulator::put(const void *bytes, size_t size) {
-  const auto *at = static_cast<const char *>(bytes);
-  while (size) {
-    const ssize_t done = ::send(line, at, size, MSG_NOSIGNAL);
+/// Until all of it has gone through the line.
+template <typename Step>
+void Emulator::transfer(size_t size, const Step &step) {
+  for (size_t at = 0; at < size;) {
+    const ssize_t done = step(at);
     if (done < 0 && errno == EINTR)
       continue;
     if (done <= 0)
       fail("its process ended");
-    at += done;
-    size -= size_t(done);
+    at += size_t(done);
   }
 }
 
+void Emulator::put(const void *bytes, size_t size) {
+  const auto *from = static_cast<const char *>(bytes);
+  transfer(size, [&](size_t at) {
+    return ::send(line, from + at, size - at, MSG_NOSIGNAL);
+  });
+}
+
 void Emulator::get(void *bytes, size_t size) {
-  auto *at = static_cast<char *>(bytes);
-  while (size) {
-    const ssize_t done = read(line, at, size);
-    if (done < 0 && errno == EINTR)
-      continue;
-    if (done <= 0)
-      fail("its process ended");
-    at += done;
-    size -= size_t(done);
-  }
+  auto *to = static_cast<char *>(bytes);
+  transfer(size, [&](size_t at) { return read(line, to + at, size - at); });
 }
 
 uint64_t Emulator::getNumber() {

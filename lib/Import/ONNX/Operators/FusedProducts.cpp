@@ -112,11 +112,10 @@ static SmallVector<AffineMap> mapsOfPacked(OpBuilder &b, unsigned loops,
 /// How far number `part` of byte args[0] is from its zero point, which is
 /// args[2] where there is one.
 static Value unpackOffset(FloatScalars &s, ValueRange args, Value part,
-                          bool hasZeros, const PackedWeight &weight,
-                          Type compute) {
-  Value zero = hasZeros ? resizeFloat(s.b, s.loc, args[2], compute)
+                          bool hasZeros, const PackedWeight &weight) {
+  Value zero = hasZeros ? resizeFloat(s.b, s.loc, args[2], s.type)
                         : s.constant(double(1 << (weight.bits - 1)));
-  return s.sub(unpack(s.b, s.loc, args[0], part, weight, compute), zero);
+  return s.sub(unpack(s.b, s.loc, args[0], part, weight, s.type), zero);
 }
 
 /// x * weight for rows of x: the weight becomes a matrix, numbers of one place
@@ -125,16 +124,15 @@ static Value multiplyMatrix(ImplicitLocOpBuilder &b, Value x, ValueRange packed,
                             const PackedWeight &weight, Type compute) {
   int64_t outer = cast<RankedTensorType>(x.getType()).getDimSize(0);
   int64_t depth = weight.blocks * weight.parts * weight.bytes;
-  Value matrix =
-      parallel(b, {weight.rows, weight.blocks, weight.parts, weight.bytes},
-               compute, packed, mapsOfPacked(b, 4, packed.size()),
-               [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-                 FloatScalars s(b, loc, compute);
-                 Value part = linalg::IndexOp::create(b, loc, 2);
-                 return s.mul(unpackOffset(s, args, part, packed.size() > 2,
-                                           weight, compute),
-                              resizeFloat(b, loc, args[1], compute));
-               });
+  Value matrix = parallel(
+      b, {weight.rows, weight.blocks, weight.parts, weight.bytes}, compute,
+      packed, mapsOfPacked(b, 4, packed.size()),
+      [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+        FloatScalars s(b, loc, compute);
+        Value part = linalg::IndexOp::create(b, loc, 2);
+        return s.mul(unpackOffset(s, args, part, packed.size() > 2, weight),
+                     resizeFloat(b, loc, args[1], compute));
+      });
   x = reshape(b, transpose(b, x, {0, 1, 3, 2}), {outer, depth});
   AffineExpr m = b.getAffineDimExpr(0), n = b.getAffineDimExpr(1),
              k = b.getAffineDimExpr(2);
@@ -173,9 +171,9 @@ static Value multiplyRow(ImplicitLocOpBuilder &b, Value x, ValueRange packed,
         Value sum;
         for (int64_t i = 0; i < weight.parts; ++i) {
           Value part = arith::ConstantIndexOp::create(b, loc, i);
-          Value term = s.mul(
-              unpackOffset(s, args, part, packed.size() > 2, weight, compute),
-              args[packed.size() + i]);
+          Value term =
+              s.mul(unpackOffset(s, args, part, packed.size() > 2, weight),
+                    args[packed.size() + i]);
           sum = sum ? s.add(sum, term) : term;
         }
         sum = s.mul(sum, resizeFloat(b, loc, args[1], compute));

@@ -2,8 +2,7 @@
 //
 // Products of 8-bit matrices with zero points. The contraction works on the
 // 8-bit values as they are; zero points that are not zero are made up for
-// afterwards:
-//   sum (a - az)(b - bz) = sum a b - az sum b - bz sum a + k az bz
+// afterwards.
 #include "../MatrixRules.h"
 #include "../OperandRules.h"
 #include "../Quantization.h"
@@ -77,52 +76,20 @@ static FailureOr<Value> integerProduct(NodeImporter &node, const Places &at,
   Value sum =
       matmul(b, lhs, rhs, i32, isUnsigned(lhsType), isUnsigned(rhsType));
 
-  // The sum of the elements along the contracted axis, in i32.
   auto sumAlong = [&](Value matrix, int64_t fromBack, ElementType type) {
     int64_t rank = cast<RankedTensorType>(matrix.getType()).getRank();
-    return reduce(b, matrix, rank - fromBack, /*keepDims=*/true, zeroOf(i32),
-                  [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-                    Value wide =
-                        castScalar(b, loc, args[0], type, ElementType::I32);
-                    return arith::AddIOp::create(b, loc, args[1], wide);
-                  });
+    return sumCodes(b, matrix, rank - fromBack, /*keepDims=*/true, type);
   };
-  bool hasLhs = !isKnownZero(node, at.lhsZero);
-  bool hasRhs = !isKnownZero(node, at.rhsZero);
-  SmallVector<Value> inputs = {sum};
-  if (hasLhs)
-    inputs.append({*lhsZero, sumAlong(rhs, 2, rhsType)});
-  if (hasRhs)
-    inputs.append({*rhsZero, sumAlong(lhs, 1, lhsType)});
-  if (inputs.size() == 1)
-    return sum;
-  return elementwise(
-      b, i32, inputs, [&](OpBuilder &b, Location loc, ValueRange args) {
-        Value result = args[0];
-        auto subtract = [&](Value zero, Value sum) {
-          Value product = arith::MulIOp::create(b, loc, zero, sum);
-          result = arith::SubIOp::create(b, loc, result, product);
-        };
-        auto widen = [&](Value zero, ElementType type) {
-          return castScalar(b, loc, zero, type, ElementType::I32);
-        };
-        Value lhsZero, rhsZero;
-        if (hasLhs) {
-          lhsZero = widen(args[1], lhsType);
-          subtract(lhsZero, args[2]);
-        }
-        if (hasRhs) {
-          rhsZero = widen(args[args.size() - 2], rhsType);
-          subtract(rhsZero, args.back());
-        }
-        if (hasLhs && hasRhs) {
-          Value both = arith::MulIOp::create(b, loc, lhsZero, rhsZero);
-          Value k = scalarIntConstant(b, loc, i32, product.k);
-          result = arith::AddIOp::create(
-              b, loc, result, arith::MulIOp::create(b, loc, both, k));
-        }
-        return result;
-      });
+  FactorZero ofLhs = {{}, {}, lhsType}, ofRhs = {{}, {}, rhsType};
+  if (!isKnownZero(node, at.lhsZero)) {
+    ofLhs.zero = *lhsZero;
+    ofLhs.otherSums = sumAlong(rhs, 2, rhsType);
+  }
+  if (!isKnownZero(node, at.rhsZero)) {
+    ofRhs.zero = *rhsZero;
+    ofRhs.otherSums = sumAlong(lhs, 1, lhsType);
+  }
+  return subtractZeros(b, sum, ofLhs, ofRhs, product.k);
 }
 
 static LogicalResult importMatMulInteger(NodeImporter &node) {

@@ -147,49 +147,26 @@ static Value project(ImplicitLocOpBuilder &b, Value rows, Value weight,
   return contract(b, rows, weight, initial, maps);
 }
 
-/// The same of f32 rows that are brought to 8 bits: all sums are integers,
-///   sum (x - xz)(w - wz) = sum x w - xz sum w - wz sum x + k xz wz.
+/// The same of f32 rows that are brought to 8 bits: all sums are integers.
 static Value project(ImplicitLocOpBuilder &b, Value rows,
                      const ByteWeight &weight, Value initial) {
   DynamicCodes x = quantizeDynamically(b, rows);
-  Type i32 = b.getI32Type();
   int64_t depth = cast<RankedTensorType>(rows.getType()).getDimSize(1);
-  Value sums = matmul(b, x.codes, weight.codes, i32, /*lhsUnsigned=*/true,
-                      isUnsigned(weight.type));
-  SmallVector<Value> inputs{initial, sums,        x.scale,
-                            x.zero,  weight.sums, weight.scale};
-  if (weight.zero) {
-    inputs.push_back(weight.zero);
-    inputs.push_back(
-        reduce(b, x.codes, 1, /*keepDims=*/true, zeroOf(i32),
-               [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-                 Value code = castScalar(b, loc, args[0], ElementType::U8,
-                                         ElementType::I32);
-                 return arith::AddIOp::create(b, loc, args[1], code);
-               }));
-  }
+  Value product = matmul(b, x.codes, weight.codes, b.getI32Type(),
+                         /*lhsUnsigned=*/true, isUnsigned(weight.type));
+  FactorZero ofWeight = {weight.zero, {}, weight.type};
+  if (weight.zero)
+    ofWeight.otherSums =
+        sumCodes(b, x.codes, 1, /*keepDims=*/true, ElementType::U8);
+  product = subtractZeros(b, product, {x.zero, weight.sums, ElementType::U8},
+                          ofWeight, depth);
   return elementwise(
-      b, b.getF32Type(), inputs,
+      b, b.getF32Type(), {initial, product, x.scale, weight.scale},
       [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
         FloatScalars s(b, loc, b.getF32Type());
-        auto subtract = [&](Value from, Value x, Value y) -> Value {
-          Value product = arith::MulIOp::create(b, loc, x, y);
-          return arith::SubIOp::create(b, loc, from, product);
-        };
-        Value zero =
-            castScalar(b, loc, args[3], ElementType::U8, ElementType::I32);
-        Value total = args[1], ofWeight = args[4];
-        if (weight.zero) {
-          Value other =
-              castScalar(b, loc, args[6], weight.type, ElementType::I32);
-          total = subtract(total, other, args[7]);
-          ofWeight =
-              subtract(ofWeight, other, scalarIntConstant(b, loc, i32, depth));
-        }
-        total = subtract(total, zero, ofWeight);
         Value number =
-            castScalar(b, loc, total, ElementType::I32, ElementType::F32);
-        return s.add(args[0], s.mul(number, s.mul(args[2], args[5])));
+            castScalar(b, loc, args[1], ElementType::I32, ElementType::F32);
+        return s.add(args[0], s.mul(number, s.mul(args[2], args[3])));
       });
 }
 
@@ -329,13 +306,7 @@ static ByteWeight byteWeightOf(NodeImporter &node, unsigned i, unsigned scale,
   weight.codes = directionOf(b, node.operand(i), direction);
   weight.scale = directionOf(b, node.operand(scale), direction);
   weight.zero = directionOf(b, node.operand(scale + 1), direction);
-  weight.sums =
-      reduce(b, weight.codes, 0, /*keepDims=*/false, zeroOf(b.getI32Type()),
-             [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-               Value code =
-                   castScalar(b, loc, args[0], weight.type, ElementType::I32);
-               return arith::AddIOp::create(b, loc, args[1], code);
-             });
+  weight.sums = sumCodes(b, weight.codes, 0, /*keepDims=*/false, weight.type);
   return weight;
 }
 
