@@ -89,6 +89,7 @@ private:
   PrecisionRequest precision;
   ReportFile &remarksFile;
   llvm::raw_ostream &out, &log;
+  llvm::raw_ostream &steps; ///< what is verbose, also where the log is held
   ProgressLine progress;
   CompileResult result;
   std::vector<std::unique_ptr<Target>> targets;

@@ -91,6 +91,23 @@ private:
 };
 } // namespace
 
+void ashlar::separateConstants(ModuleOp program) {
+  SmallVector<arith::ConstantOp> shared;
+  program.walk([&](arith::ConstantOp constant) {
+    if (isa<IndexType, IntegerType>(constant.getType()) &&
+        constant->getParentOfType<exec::DispatchOp>())
+      shared.push_back(constant);
+  });
+  for (arith::ConstantOp constant : shared) {
+    for (OpOperand &use : llvm::make_early_inc_range(constant->getUses())) {
+      Operation *own = constant->clone();
+      OpBuilder(use.getOwner()).insert(own);
+      use.set(own->getResult(0));
+    }
+    constant.erase();
+  }
+}
+
 void ashlar::computeSizeConstants(ModuleOp program) {
   SmallVector<std::pair<arith::ConstantOp, ArrayAttr>> found;
   program.walk([&](arith::ConstantOp constant) {

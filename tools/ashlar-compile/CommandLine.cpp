@@ -93,7 +93,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
       ->check(CLI::Range(1u, 1024u));
   app.add_option("--state", states,
                  "INPUT=OUTPUT: what an input becomes, such as the cache of "
-                 "attention, is put behind it in its own memory; repeatable");
+                 "attention, is put behind it, or into it, in its own memory; "
+                 "repeatable");
   app.add_flag("--exact-convolution", options.exactConvolution,
                "Convolutions as sums of products only, without transforms");
   app.add_option("--value", values,

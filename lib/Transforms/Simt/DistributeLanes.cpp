@@ -3,6 +3,7 @@
 #include "Threads.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Dialects/Exec/Utils/Aliases.h"
 #include "ashlar/Transforms/Simt/Passes.h"
 #include "ashlar/Transforms/Tile/Threads.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -310,7 +311,7 @@ struct DistributeLanes
         kernel.setTensorMapsAttr(b.getArrayAttr(maps));
       kernel.setBlock(ArrayRef<int64_t>{*all});
       // Who reads an element need not be who writes what takes its place.
-      kernel.removeAliasesAttr();
+      removeReadAliases(kernel, body);
     }
   }
 };
