@@ -29,7 +29,7 @@ static bool isContiguous(tensor::ExtractSliceOp op) {
 static bool beginsAligned(tensor::ExtractSliceOp slice) {
   int64_t bytes =
       llvm::divideCeil(slice.getSourceType().getElementTypeBitWidth(), 8);
-  return viewOffset(slice) * bytes % 64 == 0;
+  return ashlar::viewOffset(slice) * bytes % 64 == 0;
 }
 
 bool ashlar::isUnalignedView(Operation *op) {
