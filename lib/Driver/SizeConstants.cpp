@@ -98,14 +98,18 @@ void ashlar::separateConstants(ModuleOp program) {
         constant->getParentOfType<exec::DispatchOp>())
       shared.push_back(constant);
   });
-  for (arith::ConstantOp constant : shared) {
-    for (OpOperand &use : llvm::make_early_inc_range(constant->getUses())) {
-      Operation *own = constant->clone();
-      OpBuilder(use.getOwner()).insert(own);
-      use.set(own->getResult(0));
-    }
+  // By readers, since the order of constants hangs on which were equal.
+  llvm::DenseSet<Operation *> old(shared.begin(), shared.end());
+  program.walk([&](Operation *reader) {
+    for (OpOperand &use : reader->getOpOperands())
+      if (Operation *made = use.get().getDefiningOp(); old.contains(made)) {
+        Operation *own = made->clone();
+        OpBuilder(reader).insert(own);
+        use.set(own->getResult(0));
+      }
+  });
+  for (arith::ConstantOp constant : shared)
     constant.erase();
-  }
 }
 
 void ashlar::computeSizeConstants(ModuleOp program) {
