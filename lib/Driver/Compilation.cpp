@@ -28,10 +28,9 @@ Compilation::Compilation(const CompileOptions &options,
                          const CompileHooks &hooks, llvm::raw_ostream &out,
                          llvm::raw_ostream &log)
     : options(options), hooks(hooks), precision(options, hooks, log), out(out),
-      log(log),
+      log(log), steps(hooks.progress ? *hooks.progress : log),
       // Both would write to the same lines.
-      progress(hooks.progress ? *hooks.progress : log,
-               !options.quiet && !options.verbose, hooks.begin),
+      progress(steps, !options.quiet && !options.verbose, hooks.begin),
       pool(llvm::hardware_concurrency(options.threads)),
       context(std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED)) {
   DialectRegistry registry;
@@ -47,8 +46,8 @@ bool Compilation::stage(Stage stage, llvm::function_ref<LogicalResult()> body) {
   progress.show(stageName(stage));
   // It may take a while, or not end.
   if (options.verbose) {
-    log << stageName(stage) << " ...\n";
-    log.flush();
+    steps << stageName(stage) << " ...\n";
+    steps.flush();
   }
   if (failed(body())) {
     if (result.status == CompileStatus::Done)
@@ -56,7 +55,7 @@ bool Compilation::stage(Stage stage, llvm::function_ref<LogicalResult()> body) {
     return false;
   }
   if (options.verbose)
-    log << llvm::formatv(
+    steps << llvm::formatv(
         "{0,-10} {1,8:f3} s\n", stageName(stage),
         std::chrono::duration<double>(Clock::now() - begin).count());
   if (!options.stopEarly || options.until != stage)

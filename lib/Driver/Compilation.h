@@ -132,6 +132,7 @@ private:
   PrecisionRequest precision;
   ReportFile remarksFile{"--remarks"}, list{"--list-strategies"};
   llvm::raw_ostream &out, &log;
+  llvm::raw_ostream &steps; ///< what is verbose, also where the log is held
   ProgressLine progress;
   CompileResult result;
   std::vector<std::unique_ptr<Target>> targets;

@@ -9,6 +9,7 @@
 #include "ashlar/Emit/MemoryNeeds.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/Path.h"
+#include <set>
 
 using namespace mlir;
 using namespace ashlar;
@@ -36,7 +37,7 @@ FormTrial ashlar::compileOneForm(const CompileOptions &options,
     return found;
   CompileHooks writing = hooks;
   writing.progress = &log;
-  found.result = compilation.write(options.verbose ? log : held, writing);
+  found.result = compilation.write(held, writing);
   bool wasDone = found.result.status == CompileStatus::Done;
   isRefused = found.result.status == CompileStatus::Refused;
   found.wantsRanges =
@@ -86,6 +87,7 @@ private:
   std::shared_ptr<FirstChoices> choices = std::make_shared<FirstChoices>();
   std::vector<EmittedPrograms> programs;
   std::vector<std::vector<SizeRange>> made;
+  std::set<std::string> warnings;
 };
 } // namespace
 
@@ -102,7 +104,7 @@ FormTrial PieceCompilation::compileFixed(const CompileOptions &given,
   llvm::raw_string_ostream held(found.said);
   CompileHooks writing = hooks;
   writing.progress = &log;
-  found.result = compile(fixed, out, options.verbose ? log : held, writing);
+  found.result = compile(fixed, out, held, writing);
   if (found.result.status == CompileStatus::Done)
     found.trial = {SizeTrial::Works};
   return found;
@@ -137,6 +139,9 @@ SizeTrial PieceCompilation::tries(const std::vector<SizeRange> &ranges) {
   if (kept && !fitsOutputs(*kept, ranges, found.said))
     found.trial = {SizeTrial::Fails};
   if (found.trial.outcome == SizeTrial::Works) {
+    // Warnings, once for all parts.
+    if (warnings.insert(found.said).second)
+      log << found.said;
     made.push_back(ranges);
     if (kept)
       programs.push_back(std::move(*kept));

@@ -3,6 +3,7 @@
 #include "FoldLargeConstants.h"
 #include "ashlar/Dialects/Exec/Utils/ControlFlow.h"
 #include "ashlar/Dialects/Exec/Utils/States.h"
+#include "ashlar/Dialects/Exec/Utils/Views.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/ModelNodes.h"
 #include "ashlar/Support/Remarks.h"
@@ -174,8 +175,8 @@ void visitProgram(ModuleOp program, Visitor &visitor) {
 
 struct Reader : Visitor {
   void part(Operation *op) override {
-    ProgramSizes::Part part{
-        "", nodeName(op->getLoc()), sizes.numbers.size(), {}, isOfGraph(op)};
+    ProgramSizes::Part part{"", nodeName(op->getLoc()), sizes.numbers.size(),
+                            {}, isOfGraph(op),          isUnalignedView(op)};
     for (Value operand : op->getOperands())
       part.operands.push_back(numberOf.lookup(operand));
     auto define = [&](Value value) {

@@ -23,6 +23,8 @@ struct ProgramSizes {
 
     /// Of no node, but of the graph around them, or for several.
     bool isOfGraph = false;
+    /// A slice that begins where no operand of a kernel may.
+    bool isUnaligned = false;
   };
   std::vector<Part> parts;
   std::vector<size_t> makers; ///< by value: its part

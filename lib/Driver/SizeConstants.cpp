@@ -91,6 +91,27 @@ private:
 };
 } // namespace
 
+void ashlar::separateConstants(ModuleOp program) {
+  SmallVector<arith::ConstantOp> shared;
+  program.walk([&](arith::ConstantOp constant) {
+    if (isa<IndexType, IntegerType>(constant.getType()) &&
+        constant->getParentOfType<exec::DispatchOp>())
+      shared.push_back(constant);
+  });
+  // By readers, since the order of constants hangs on which were equal.
+  llvm::DenseSet<Operation *> old(shared.begin(), shared.end());
+  program.walk([&](Operation *reader) {
+    for (OpOperand &use : reader->getOpOperands())
+      if (Operation *made = use.get().getDefiningOp(); old.contains(made)) {
+        Operation *own = made->clone();
+        OpBuilder(reader).insert(own);
+        use.set(own->getResult(0));
+      }
+  });
+  for (arith::ConstantOp constant : shared)
+    constant.erase();
+}
+
 void ashlar::computeSizeConstants(ModuleOp program) {
   SmallVector<std::pair<arith::ConstantOp, ArrayAttr>> found;
   program.walk([&](arith::ConstantOp constant) {

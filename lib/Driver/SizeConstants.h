@@ -6,6 +6,11 @@
 
 namespace ashlar {
 
+/// After fuse: each use of an integer in a kernel gets a constant of its own.
+/// Two sizes that are equal at some sizes alone, such as the ends of two loops,
+/// would share one there.
+void separateConstants(mlir::ModuleOp program);
+
 /// After fuse, with formulas: a tensor of sizes, such as what Shape returns, is
 /// no weight of the file, which would have those of the largest sizes, but is
 /// computed by each call.

@@ -50,6 +50,7 @@ CompileResult SizedCompilation::readAt(const SizePoint &point, Stage until,
   reading.beforeSimplify = [&](ModuleOp model) { sizedOps.keepIn(model); };
   reading.afterTile = nullptr;
   reading.afterFuse = [&](ModuleOp fused) {
+    separateConstants(fused);
     view.programs.push_back(readProgramSizes(fused));
     return success();
   };
@@ -105,6 +106,7 @@ void SizedCompilation::refuseOutgrown(const std::string &node,
 
 LogicalResult SizedCompilation::writeFormulas(ModuleOp fused,
                                               llvm::raw_ostream &log) {
+  separateConstants(fused);
   MLIRContext *context = fused.getContext();
   SizeFormulas formulas(context, options.sizes, points);
   SizeBounds bounds(options.sizes);

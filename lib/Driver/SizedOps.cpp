@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SizedOps.h"
 #include "ashlar/Analysis/EvaluateConstant.h"
+#include "ashlar/Dialects/Exec/Utils/Views.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Simplify/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,10 +15,17 @@
 using namespace mlir;
 using namespace ashlar;
 
-/// The numbers of each op: dims of its results, and attributes.
-static std::map<std::pair<std::string, unsigned>, std::vector<int64_t>>
+namespace {
+/// The numbers of an op: dims of its results, and attributes.
+struct OpNumbers {
+  std::vector<int64_t> numbers;
+  bool isUnaligned;
+};
+} // namespace
+
+static std::map<std::pair<std::string, unsigned>, OpNumbers>
 numbersByOp(const ProgramSizes &model) {
-  std::map<std::pair<std::string, unsigned>, std::vector<int64_t>> numbers;
+  std::map<std::pair<std::string, unsigned>, OpNumbers> found;
   std::map<std::string, unsigned> counts;
   for (size_t i = 0; i != model.parts.size(); ++i) {
     const ProgramSizes::Part &part = model.parts[i];
@@ -25,18 +33,23 @@ numbersByOp(const ProgramSizes &model) {
       continue;
     size_t end = i + 1 == model.parts.size() ? model.numbers.size()
                                              : model.parts[i + 1].begin;
-    numbers[{part.node, counts[part.node]++}] = {
-        model.numbers.begin() + part.begin, model.numbers.begin() + end};
+    found[{part.node, counts[part.node]++}] = {
+        {model.numbers.begin() + part.begin, model.numbers.begin() + end},
+        part.isUnaligned};
   }
-  return numbers;
+  return found;
 }
 
 void SizedOps::add(const ProgramSizes &model, const ProgramSizes &other) {
   auto theirs = numbersByOp(other);
-  for (auto &[op, numbers] : numbersByOp(model)) {
+  for (auto &[op, own] : numbersByOp(model)) {
     auto found = theirs.find(op);
-    if (found != theirs.end() && found->second != numbers)
+    if (found == theirs.end())
+      continue;
+    if (found->second.numbers != own.numbers)
       ops.insert(op);
+    if (own.isUnaligned || found->second.isUnaligned)
+      unaligned.insert(op);
   }
 }
 
@@ -85,7 +98,7 @@ private:
 } // namespace
 
 void SizedOps::keepIn(ModuleOp model) const {
-  if (ops.empty())
+  if (ops.empty() && unaligned.empty())
     return;
   // As they are numbered where they are read.
   std::set<Operation *> sized;
@@ -97,6 +110,8 @@ void SizedOps::keepIn(ModuleOp model) const {
     unsigned number = counts[node]++;
     if (ops.count({node, number}))
       sized.insert(op);
+    if (unaligned.count({node, number}))
+      op->setDiscardableAttr(copiedAttrName, UnitAttr::get(op->getContext()));
   });
   for (auto function : model.getOps<func::FuncOp>()) {
     Keeper keeper(sized);

@@ -2,7 +2,8 @@
 //
 // Constants whose sizes a caller chooses: the positions of a sequence, the rows
 // of a table that it reads, a mask. Their elements at the largest sizes say
-// nothing of those at others, so they are not folded: calls compute them.
+// nothing of those at others, so they are not folded: calls compute them. And
+// slices that begin at an aligned address at some sizes alone.
 #ifndef ASHLAR_LIB_DRIVER_SIZEDOPS_H
 #define ASHLAR_LIB_DRIVER_SIZEDOPS_H
 
@@ -19,11 +20,13 @@ public:
   /// What differs between a model at two sizes, of one structure.
   void add(const ProgramSizes &model, const ProgramSizes &other);
   /// Keeps those of these ops that hang on constants alone from being folded,
-  /// but for what is one number everywhere, whatever its dims.
+  /// but for what is one number everywhere, whatever its dims. Slices that are
+  /// aligned at some sizes alone are marked as copies, which they are at
+  /// others.
   void keepIn(mlir::ModuleOp model) const;
 
 private:
-  std::set<std::pair<std::string, unsigned>> ops;
+  std::set<std::pair<std::string, unsigned>> ops, unaligned;
 };
 
 } // namespace ashlar

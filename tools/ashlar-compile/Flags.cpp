@@ -70,8 +70,9 @@ static void declareSizes(CLI::App &app, CompileOptions &options,
       ->check(CLI::Range(1u, 1024u));
   app.add_option("--state", texts.states,
                  "INPUT=OUTPUT: keep both in one place of the caller's memory. "
-                 "The output must be the input with new data appended, such as "
-                 "the cache of attention; repeatable");
+                 "The output must be the input with new data appended or "
+                 "elements replaced, such as the cache of attention; "
+                 "repeatable");
   app.add_option("--value", texts.values,
                  "NAME=16000 or NAME=0,2: make an input a constant of the "
                  "module; repeatable")

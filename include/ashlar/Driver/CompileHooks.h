@@ -33,7 +33,8 @@ struct CompileHooks {
   bool printsIR = true;
   /// Gets what would be written.
   std::function<void(EmittedPrograms)> keep;
-  /// Where a line on a terminal says how far it is; null: the log.
+  /// Where a line on a terminal, or with `verbose` several, say how far it is;
+  /// null: the log.
   llvm::raw_ostream *progress = nullptr;
   /// Since when whoever watches has waited; absent: since the compile began.
   std::optional<std::chrono::steady_clock::time_point> begin;

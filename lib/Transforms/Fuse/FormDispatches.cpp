@@ -86,6 +86,20 @@ linalg::LinalgOp findProducer(Operation *root) {
   return {};
 }
 
+/// The state that `root` changes in place, or null.
+Value changedPlace(Operation *root) {
+  Value place;
+  if (auto slice = dyn_cast<tensor::InsertSliceOp>(root))
+    place = slice.getDest();
+  else if (root->getNumResults() != 1 || !isState(root->getResult(0)))
+    return {};
+  else if (auto loop = dyn_cast<scf::ForOp>(root))
+    place = loop.getInitArgs()[0];
+  else if (auto element = dyn_cast<tensor::InsertOp>(root))
+    place = element.getDest(); // of loops of one step
+  return place && isState(place) ? place : Value();
+}
+
 /// What a reader of a reduction has against finishing it in place.
 void explainRefusal(Operation *root) {
   auto consumer = dyn_cast<linalg::GenericOp>(root);
@@ -384,12 +398,10 @@ private:
     for (Value result : computed)
       results.push_back(mapping.lookup(result));
     exec::YieldOp::create(b, dispatch.getLoc(), results);
-    if (auto insert = dyn_cast<tensor::InsertSliceOp>(root);
-        insert && isState(insert.getDest()))
+    if (Value place = changedPlace(root))
       dispatch->setAttr(
           inPlaceAttrName,
-          b.getI64IntegerAttr(llvm::find(operands, insert.getDest()) -
-                              operands.begin()));
+          b.getI64IntegerAttr(llvm::find(operands, place) - operands.begin()));
     for (auto [from, to] : llvm::zip(computed, dispatch.getResults()))
       from.replaceAllUsesWith(to);
   }

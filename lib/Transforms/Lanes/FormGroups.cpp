@@ -3,6 +3,7 @@
 // Gives a kernel the form that the runtime calls: memory comes from outside,
 // and the boxes of its one scf.forall are numbered groups.
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Dialects/Exec/Utils/Aliases.h"
 #include "ashlar/Transforms/Lanes/Passes.h"
 #include "ashlar/Transforms/Tile/KernelSizes.h"
 #include "ashlar/Transforms/Tile/MemoryUses.h"
@@ -63,7 +64,7 @@ public:
     if (kernel.getAliases() &&
         countUses(function,
                   function.getArgument(kernel.getNumBindings() - 1)) != 1)
-      kernel.removeAliasesAttr();
+      removeReadAliases(kernel, function);
     scf::ForallOp boxes = findBoxes(entry);
     if (failed(measureScratch()))
       return failure();

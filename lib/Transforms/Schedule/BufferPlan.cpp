@@ -216,6 +216,21 @@ void BufferPlan::placeWeight(Value value, Attribute elements) {
       {}};
 }
 
+/// What divides `formula` at all sizes of the ranges.
+static int64_t divisorOf(AffineExpr formula, ModuleOp module) {
+  auto symbols = module->getAttrOfType<ArrayAttr>(exec::symbolsAttrName);
+  if (!symbols)
+    return formula.getLargestKnownDivisor();
+  SmallVector<AffineExpr> multiples;
+  for (auto symbol : symbols.getAsRange<DictionaryAttr>())
+    multiples.push_back(
+        getAffineSymbolExpr(multiples.size(), module.getContext()) *
+        symbol.getAs<IntegerAttr>("step").getInt());
+  return simplifyAffineExpr(formula.replaceSymbols(multiples), 0,
+                            multiples.size())
+      .getLargestKnownDivisor();
+}
+
 /// A place inside that of what is looked at.
 LogicalResult BufferPlan::placeView(Operation &op) {
   Place place = places.lookup(op.getOperand(0));
@@ -244,7 +259,7 @@ LogicalResult BufferPlan::placeView(Operation &op) {
           formula(starts ? cast<exec::SizeAttr>(starts[d]) : exec::SizeAttr(),
                   slice.getStaticOffsets()[d]);
     offset = offset * width;
-    if (offset.getLargestKnownDivisor() % 64 != 0 && offset != 0)
+    if (offset != 0 && divisorOf(offset, ModuleOp(module)) % 64 != 0)
       return op.emitError(exec::openSizesRefusal)
              << "expected a slice that begins at a multiple of 64 bytes at all "
                 "sizes, found "

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An input and the output that it becomes get one place: what was there stays,
-// and what is new is written behind it. That is so where the output is the
-// input and something new joined behind it, which leaves nothing to compute for
-// what was there before.
+// and what is new is written behind it or into it. That is so where the output
+// is the input and something new joined behind it, which leaves nothing to
+// compute for what was there before; and where it is the input with elements
+// replaced, and nobody else reads what was there, who might come too late.
+#include "ElementUpdates.h"
 #include "ashlar/Dialects/Exec/Utils/States.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Simplify/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/StringExtras.h"
@@ -21,15 +24,27 @@ namespace ashlar {
 } // namespace ashlar
 
 namespace {
-/// How a state grows: `added` behind what was there, along `dim`.
-struct Growth {
-  Value added; ///< null: it stays as it is
+/// How a state changes: it grows by `added` behind what was there, along `dim`,
+/// or elements of it are replaced.
+struct Change {
+  Value added; ///< null: it does not grow
   int64_t dim = 0;
+  std::optional<ElementUpdates> updates;
 };
 
 std::string spell(ArrayRef<int64_t> shape) {
   return llvm::join(
       llvm::map_range(shape, [](int64_t d) { return std::to_string(d); }), "x");
+}
+
+/// Who reads what a state is before elements of it are replaced; null: nobody.
+Operation *findOtherReader(BlockArgument before, scf::ForOp loop) {
+  Value initial = loop.getInitArgs()[0];
+  for (Value value : {Value(before), initial})
+    for (Operation *user : value.getUsers())
+      if (user != loop && user != initial.getDefiningOp())
+        return user;
+  return nullptr;
 }
 
 class StateFormer {
@@ -52,8 +67,8 @@ public:
     if (own.getElementType() != after.getElementType())
       return refuse() << "found elements of " << own.getElementType()
                       << " that become " << after.getElementType();
-    Growth growth;
-    if (failed(match(growth)))
+    Change change;
+    if (failed(match(change)))
       return failure();
     if (largest.empty())
       largest.assign(after.getShape().begin(), after.getShape().end());
@@ -62,7 +77,7 @@ public:
         return refuse() << "found the shape " << spell(after.getShape())
                         << ", which is larger than the largest, "
                         << spell(largest);
-    rewrite(growth);
+    rewrite(change);
     return success();
   }
 
@@ -77,10 +92,11 @@ private:
     return (made ? made->emitError() : entry.emitError())
            << "--state=" << name() << "=" << output.getValue()
            << ": expected an output that is the input with something new "
-              "joined behind it (Concat), ";
+              "joined behind it (Concat) or elements of it replaced "
+              "(ScatterND, ScatterElements, TensorScatter), ";
   }
 
-  LogicalResult match(Growth &growth) {
+  LogicalResult match(Change &change) {
     Value after = returned->get();
     auto own = cast<RankedTensorType>(before.getType()),
          type = cast<RankedTensorType>(after.getType());
@@ -88,14 +104,14 @@ private:
       return success();
     auto concat = after.getDefiningOp<tensor::ConcatOp>();
     if (concat && concat.getInputs()[0] == before) {
-      growth.dim = concat.getDim();
+      change.dim = concat.getDim();
       ValueRange rest = concat.getInputs().drop_front();
       if (llvm::is_contained(rest, before))
         return refuse() << "found it joined with itself";
       ImplicitLocOpBuilder b(concat.getLoc(), concat);
-      growth.added = rest.size() == 1
+      change.added = rest.size() == 1
                          ? rest[0]
-                         : tensor::ConcatOp::create(b, growth.dim, rest);
+                         : tensor::ConcatOp::create(b, change.dim, rest);
       return success();
     }
     // Nothing was there: all is new.
@@ -105,10 +121,12 @@ private:
         if (own.getDimSize(d) != type.getDimSize(d))
           dims.push_back(d);
       if (dims.size() == 1 && own.getDimSize(dims[0]) == 0) {
-        growth = {after, dims[0]};
+        change = {after, dims[0], std::nullopt};
         return success();
       }
     }
+    if ((change.updates = matchElementUpdates(after, before)))
+      return checkReaders(change.updates->loop);
     if (concat && llvm::is_contained(concat.getInputs(), before))
       return refuse() << "found something joined in front of it: what was "
                          "there would have to move";
@@ -118,7 +136,20 @@ private:
     return refuse() << "found another input";
   }
 
-  void rewrite(const Growth &growth) {
+  /// Elements that are replaced must not be read afterwards.
+  LogicalResult checkReaders(scf::ForOp loop) {
+    Operation *reader = findOtherReader(before, loop);
+    if (!reader)
+      return success();
+    InFlightDiagnostic diagnostic =
+        refuse() << "found that what was there before has another reader, "
+                    "which may come after the change; let it read '"
+                 << output.getValue() << "'";
+    diagnostic.attachNote(reader->getLoc()) << "which is here";
+    return diagnostic;
+  }
+
+  void rewrite(const Change &change) {
     auto own = cast<RankedTensorType>(before.getType());
     Value after = returned->get();
     auto type = cast<RankedTensorType>(after.getType());
@@ -144,18 +175,22 @@ private:
     Value old = read(b, before, own);
     before.replaceAllUsesExcept(old, old.getDefiningOp());
     Value changed = before;
-    if (growth.added) {
-      auto added = cast<RankedTensorType>(growth.added.getType());
+    if (change.updates) {
+      changed = updateInPlace(*change.updates, before);
+      b.setInsertionPointAfter(change.updates->loop);
+      replaceUpdated(b, *change.updates, read(b, changed, type));
+    } else if (change.added) {
+      auto added = cast<RankedTensorType>(change.added.getType());
       SmallVector<int64_t> offsets = zeros;
-      offsets[growth.dim] = own.getDimSize(growth.dim);
-      b.setInsertionPointAfterValue(growth.added);
+      offsets[change.dim] = own.getDimSize(change.dim);
+      b.setInsertionPointAfterValue(change.added);
       if (maker)
         b.setLoc(maker->getLoc());
       changed = tensor::InsertSliceOp::create(
-          b, growth.added, before, attributes(offsets),
+          b, change.added, before, attributes(offsets),
           attributes(added.getShape()), attributes(ones));
       // All is read from the place as well, but for what is written there.
-      if (growth.added != after) {
+      if (change.added != after) {
         b.setInsertionPointAfter(maker);
         after.replaceAllUsesWith(read(b, changed, type));
         maker->erase();
@@ -178,6 +213,30 @@ private:
     entry.setFunctionType(types.getFunctionType(arguments, results));
   }
 
+  /// Lets who read what the loops gave read `all`.
+  void replaceUpdated(ImplicitLocOpBuilder &b, const ElementUpdates &updates,
+                      Value all) {
+    scf::ForOp loop = updates.loop;
+    Value carried = loop.getResult(0), after = returned->get();
+    after.replaceAllUsesExcept(all, all.getDefiningOp());
+    Operation *back = after.getDefiningOp();
+    if (back == loop)
+      return;
+    auto isOther = [&](OpOperand &use) {
+      return use.getOwner() != back && use.getOwner() != all.getDefiningOp();
+    };
+    if (llvm::any_of(carried.getUses(), isOther)) {
+      auto shape = applyPermutation(
+          cast<RankedTensorType>(all.getType()).getShape(), updates.order);
+      Value empty = tensor::EmptyOp::create(
+          b, shape, getElementTypeOrSelf(all.getType()));
+      Value moved = linalg::TransposeOp::create(b, all, empty, updates.order)
+                        .getResult()[0];
+      carried.replaceUsesWithIf(moved, isOther);
+    }
+    back->erase();
+  }
+
   func::FuncOp entry;
   BlockArgument before;
   StringAttr output;
@@ -187,27 +246,44 @@ private:
 
 /// Says where an input and what grows out of it could have one place.
 void suggestState(func::FuncOp entry, unsigned result, Value returned) {
+  BlockArgument before;
   auto concat = returned.getDefiningOp<tensor::ConcatOp>();
-  auto before =
-      concat ? dyn_cast<BlockArgument>(concat.getInputs()[0]) : BlockArgument();
-  if (!before || before.getOwner() != &entry.getBody().front() ||
-      llvm::is_contained(concat.getInputs().drop_front(), before))
+  if (concat) {
+    before = dyn_cast<BlockArgument>(concat.getInputs()[0]);
+    if (!before || llvm::is_contained(concat.getInputs().drop_front(), before))
+      return;
+  } else if (returned.getDefiningOp()) {
+    for (BlockArgument argument : entry.getArguments()) {
+      if (argument.getType() != returned.getType() || isState(argument))
+        continue;
+      auto updates = matchElementUpdates(returned, argument);
+      if (updates && !findOtherReader(argument, updates->loop))
+        before = argument;
+    }
+  }
+  if (!before || before.getOwner() != &entry.getBody().front())
     return;
   auto input =
       entry.getArgAttrOfType<StringAttr>(before.getArgNumber(), "ashlar.name");
   auto output = entry.getResultAttrOfType<StringAttr>(result, "ashlar.name");
+  Operation *made = returned.getDefiningOp();
   if (input && output)
-    remark::analysis(concat.getLoc(), about(concat, "State", "state"))
-        << "'" << output.getValue() << "' is '" << input.getValue()
-        << "' with something new behind it; --state=" << input.getValue() << "="
-        << output.getValue() << " keeps both in one place, where each call "
-        << "writes what is new";
+    remark::analysis(made->getLoc(), about(made, "State", "state"))
+        << "'" << output.getValue() << "' is '" << input.getValue() << "' with "
+        << (concat ? "something new behind it" : "elements replaced")
+        << "; --state=" << input.getValue() << "=" << output.getValue()
+        << " keeps both in one place, where each call writes what is new";
 }
 
 struct FormStates : ashlar::impl::FormStatesPassBase<FormStates> {
   using FormStatesPassBase::FormStatesPassBase;
   void runOnOperation() override {
     func::FuncOp entry = getOperation();
+    // What asks for a shape only reads nothing.
+    for (Operation &op :
+         llvm::make_early_inc_range(llvm::reverse(entry.getBody().front())))
+      if (isOpTriviallyDead(&op))
+        op.erase();
     for (unsigned i = 0; i != entry.getNumArguments(); ++i)
       if (auto wanted =
               entry.getArgAttrOfType<DictionaryAttr>(i, stateOfAttrName))

@@ -3,6 +3,7 @@
 #include "Threads.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Dialects/Exec/Utils/Aliases.h"
 #include "ashlar/Transforms/Simt/Passes.h"
 #include "ashlar/Transforms/Tile/Cluster.h"
 #include "ashlar/Transforms/Tile/Threads.h"
@@ -322,7 +323,7 @@ struct DistributeLanes
       if (cluster > 1)
         kernel.setCluster(ArrayRef<int64_t>{cluster});
       // Who reads an element need not be who writes what takes its place.
-      kernel.removeAliasesAttr();
+      removeReadAliases(kernel, body);
     }
   }
 };

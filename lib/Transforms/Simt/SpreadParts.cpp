@@ -3,6 +3,7 @@
 // What has no form for several threads is one thread's work; where there are
 // many such parts, each thread of a workgroup has one.
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Dialects/Exec/Utils/Aliases.h"
 #include "ashlar/Transforms/Simt/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -94,7 +95,7 @@ struct SpreadParts : ashlar::impl::SpreadPartsPassBase<SpreadParts> {
           b.getArrayAttr({exec::SizeAttr::get(&getContext(), groups)}));
       kernel.setBlock(ArrayRef<int64_t>{count});
       // Who reads an element need not be who writes what takes its place.
-      kernel.removeAliasesAttr();
+      removeReadAliases(kernel, body);
     }
   }
 };

@@ -335,12 +335,21 @@ LogicalResult KernelBody::writeInto(func::FuncOp target) {
   Block &entry = kernel.getBody().front();
   b.setInsertionPointToStart(&entry);
   Block &body = dispatch.getBody().front();
+  // Of what a kernel changes in place, it leaves the rest alone: a slice is
+  // written into nothing; a loop reads and writes elements of what is there.
+  auto inPlace = dispatch->getAttrOfType<IntegerAttr>(inPlaceAttrName);
+  bool isSlice =
+      inPlace &&
+      dispatch.getYield().getOperand(0).getDefiningOp<tensor::InsertSliceOp>();
   for (auto [from, to] : llvm::zip(body.getArguments(), entry.getArguments())) {
     Value tensor;
-    // Of what a kernel changes in place, it leaves the rest alone.
-    auto inPlace = dispatch->getAttrOfType<IntegerAttr>(inPlaceAttrName);
-    if (isEmpty(from) ||
-        (inPlace && inPlace.getInt() == int64_t(from.getArgNumber())))
+    bool isPlace = inPlace && inPlace.getInt() == int64_t(from.getArgNumber());
+    if (isPlace && !isSlice)
+      tensor = bufferization::ToTensorOp::create(
+          b, kernel.getLoc(), from.getType(),
+          entry.getArgument(dispatch.getNumOperands()), /*restrict=*/true,
+          /*writable=*/true);
+    else if (isEmpty(from) || isPlace)
       tensor = tensor::EmptyOp::create(
           b, kernel.getLoc(), cast<RankedTensorType>(from.getType()).getShape(),
           getElementTypeOrSelf(from));

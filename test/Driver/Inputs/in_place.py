@@ -6,7 +6,8 @@
 
 runs a module again and again, each time with so many new rows as the next of
 LENGTHS says (1,3,1), its state in one place that is allocated once, and
-compares all outputs with ONNX's reference evaluator.
+compares all outputs with ONNX's reference evaluator. Inputs of integers get the
+places of the new rows: of each row, or of the first for each of a batch of two.
 """
 
 import ctypes
@@ -143,15 +144,23 @@ def main():
     info, = [o for o in place.outputs if o.state_input >= 0]
     random = np.random.default_rng(1)
     first = int(lengths.split(",")[0])
-    past = np.zeros([{"P": 0, "T": first}.get(d, d)
+    past = np.zeros([{"P": 0, "T": first, "B": 2}.get(d, d)
                      for d in dims(model, state)], np.float32)
+    place.states[state][tuple(slice(0, d) for d in past.shape)] = past
+    rows = 0
     for length in map(int, lengths.split(",")):
         values = {state: past}
         for other in model.graph.input:
-            if other.name != state:
-                values[other.name] = random.standard_normal(
-                    [length if d == "T" else d for d in dims(model, other.name)]
-                ).astype(np.float32)
+            names_of = dims(model, other.name)
+            shape = [{"T": length, "B": 2}.get(d, d) for d in names_of]
+            if other.type.tensor_type.elem_type == onnx.TensorProto.INT64:
+                values[other.name] = (np.arange(rows, rows + length)
+                                      if "T" in names_of
+                                      else np.full(shape, rows))
+            elif other.name != state:
+                values[other.name] = random.standard_normal(shape).astype(
+                    np.float32)
+        rows += length
         wanted = dict(zip(names, reference.run(None, values)))
         found = place.run(values | {state: past.shape})
         for name in names:

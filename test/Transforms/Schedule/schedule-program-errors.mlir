@@ -52,3 +52,26 @@ func.func @rows(%x: tensor<4x16xf32>, %y: tensor<16xf32>)
   } {exec.commands}
   return %r#0, %r#1 : tensor<4x16xf32>, tensor<4x16xf32>
 }
+
+// -----
+
+// Where a slice begins is aligned at the largest sizes, and is not at others.
+#n = #exec.size<affine_map<()[s0] -> (s0)>, largest = 64>
+#half = #exec.size<affine_map<()[s0] -> (s0 floordiv 2)>, largest = 32>
+module attributes {exec.symbols = [{name = "N", minimum = 4 : i64, maximum = 64 : i64, step = 4 : i64}]} {
+  func.func @unaligned(%x: tensor<64x4xf32> {exec.sizes = [#n, #exec.size<4>]}) -> tensor<32x4xf32> {
+    // expected-error@+1 {{sizes that a caller chooses: expected a slice that begins at a multiple of 64 bytes at all sizes, found #exec.size<affine_map<()[s0] -> ((s0 floordiv 2) * 16)>, largest = 512>; fix the sizes with --shape}}
+    %y = tensor.extract_slice %x[32, 0] [32, 4] [1, 1] {exec.sizes = [[#half, #exec.size<4>]], exec.attribute_sizes = {static_offsets = [#half, #exec.size<0>]}} : tensor<64x4xf32> to tensor<32x4xf32>
+    return %y : tensor<32x4xf32>
+  }
+}
+
+// -----
+
+// What becomes of a state is in its place: a copy there would come too late.
+exec.kernel @k : (memref<4xf32>) -> memref<4xf32>
+func.func @elsewhere(%past: tensor<4xf32> {exec.state_shape = array<i64: 4>}, %x: tensor<4xf32>) -> (tensor<4xf32> {exec.state = 0 : i64, exec.state_shape = array<i64: 4>}) {
+  %y = exec.invoke @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error@+1 {{expected result 0 to be a state that a kernel changes in place}}
+  return %y : tensor<4xf32>
+}

@@ -79,8 +79,11 @@ def FormStatesPass : Pass<"ashlar-form-states", "::mlir::func::FuncOp"> {
     Before: an entry with arguments that say `ashlar.state`: a result, and the
     largest shape that the state has at any size. After: both are of that shape
     (`exec.state`, `exec.state_shape`); ops read the part that is there, and
-    what is new is put behind it. Refused are results that are not the argument
-    with something joined behind it, with what was found.
+    what is new is put behind it. Or loops that replace elements of the argument,
+    which scatters are, replace them in the place itself; moves of dims before
+    and behind such loops (PyTorch writes them) go into the loops' indices.
+    Refused are results that are neither, and elements that are replaced where
+    others read the argument, with what was found.
 
     ```mlir
     %all = tensor.concat dim(0) %past, %new                        // before
@@ -92,7 +95,8 @@ def FormStatesPass : Pass<"ashlar-form-states", "::mlir::func::FuncOp"> {
     return %changed
     ```
   }];
-  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 #endif // ASHLAR_TRANSFORMS_SIMPLIFY_PASSES_TD

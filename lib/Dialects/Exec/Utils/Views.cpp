@@ -25,16 +25,24 @@ static bool isContiguous(tensor::ExtractSliceOp op) {
   return true;
 }
 
+/// Kernels are given aligned operands.
+static bool beginsAligned(tensor::ExtractSliceOp slice) {
+  int64_t bytes =
+      llvm::divideCeil(slice.getSourceType().getElementTypeBitWidth(), 8);
+  return ashlar::viewOffset(slice) * bytes % 64 == 0;
+}
+
+bool ashlar::isUnalignedView(Operation *op) {
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+  return slice && isContiguous(slice) && !beginsAligned(slice);
+}
+
 bool ashlar::isView(Operation *op) {
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
     return true;
   auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
-  if (!slice || !isContiguous(slice))
-    return false;
-  // Kernels are given aligned operands.
-  int64_t bytes =
-      llvm::divideCeil(slice.getSourceType().getElementTypeBitWidth(), 8);
-  return viewOffset(op) * bytes % 64 == 0;
+  return slice && !slice->hasAttr(copiedAttrName) && isContiguous(slice) &&
+         beginsAligned(slice);
 }
 
 Value ashlar::viewed(Value value) {

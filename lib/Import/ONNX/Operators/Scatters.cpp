@@ -102,6 +102,30 @@ static Value countsAt(OpBuilder &b, Location loc, NodeImporter &node,
   return counts;
 }
 
+/// Single elements of a short list, at places that are known: what computes
+/// sizes. As parts of lists, whose numbers are followed. Null: otherwise.
+static Value replaceInList(NodeImporter &node, StringRef reduction) {
+  constexpr int64_t longest = 64;
+  if (node.rank(0) != 1 || reduction != "none" || node.shape(0)[0] > longest ||
+      !node.constantOperand(1) || node.shape(1)[0] == 0 ||
+      isSized(node.sizes(2), 0))
+    return {};
+  auto places = node.constantInts(1, "places");
+  if (failed(places))
+    return {};
+  int64_t length = node.shape(0)[0];
+  SmallVector<std::pair<unsigned, int64_t>> sources;
+  for (int64_t i = 0; i != length; ++i)
+    sources.emplace_back(0, i);
+  for (auto [i, place] : llvm::enumerate(*places))
+    sources[std::clamp<int64_t>(place < 0 ? place + length : place, 0,
+                                length - 1)] = {2, int64_t(i)};
+  SmallVector<Value> elements;
+  for (auto [operand, at] : sources)
+    elements.push_back(slice(node.b, node.operand(operand), {at}, {1}, {1}));
+  return elements.size() == 1 ? elements[0] : concat(node.b, elements, 0);
+}
+
 static LogicalResult importScatterElements(NodeImporter &node) {
   if (failed(expectOperands(node, 3, 3)) || failed(expectIndexType(node, 1)) ||
       failed(expectSameType(node, 2)) || failed(expectRankAtLeast(node, 0, 1)))
@@ -128,7 +152,9 @@ static LogicalResult importScatterElements(NodeImporter &node) {
   }
   Value result = node.operand(0);
   ElementType type = node.operandType(0);
-  if (elements != 0)
+  if (Value list = replaceInList(node, reduction))
+    result = list;
+  else if (elements != 0)
     result = loopOver(
         node.b, node.b.getLoc(), *shape, result,
         [&](OpBuilder &b, Location loc, ValueRange at,

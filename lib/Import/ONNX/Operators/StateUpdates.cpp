@@ -4,6 +4,8 @@
 #include "../OperandRules.h"
 #include "../ReductionBuilder.h"
 #include "Convolution.h"
+#include "IndexArithmetic.h"
+#include "LoopNest.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -82,41 +84,39 @@ static LogicalResult importTensorScatter(NodeImporter &node) {
   if (failed(expectShape(node, 1, expected)) ||
       (node.hasOperand(2) && failed(expectShape(node, 2, {shape[0]}))))
     return failure();
-  if (count == 0) {
-    node.setResult(0, node.operand(0), node.operandType(0));
-    return success();
-  }
   Value update = node.operand(1), starts = node.operand(2);
-  Value result = elementwise(
-      node.b, node.tensorType(0).getElementType(), {node.operand(0)},
-      [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-        Type i64 = b.getI64Type();
-        auto constant = [&](int64_t value) {
-          return scalarIntConstant(b, loc, i64, value);
-        };
-        SmallVector<Value> at;
-        for (size_t i = 0; i != shape.size(); ++i)
-          at.push_back(linalg::IndexOp::create(b, loc, i));
-        Value place = arith::IndexCastOp::create(b, loc, i64, at[*axis]);
-        Value start = constant(0);
-        if (starts)
-          start = tensor::ExtractOp::create(b, loc, starts, at[0]);
-        if (mode == "circular") {
-          // How far behind the start, which may be any number.
-          start = arith::RemSIOp::create(b, loc, start, constant(dim));
-          Value behind = arith::SubIOp::create(b, loc, place, start);
-          behind = arith::AddIOp::create(b, loc, behind, constant(2 * dim));
-          place = arith::RemSIOp::create(b, loc, behind, constant(dim));
-        } else {
-          place = arith::SubIOp::create(b, loc, place, start);
-        }
-        Value isNew = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
-                                            place, constant(count));
-        Value from = arith::SelectOp::create(b, loc, isNew, place, constant(0));
-        at[*axis] = arith::IndexCastOp::create(b, loc, b.getIndexType(), from);
-        Value value = tensor::ExtractOp::create(b, loc, update, at);
-        return arith::SelectOp::create(b, loc, isNew, value, args[0]);
-      });
+  Value result = node.operand(0);
+  // A loop over what is new alone: the rest may stay where it is.
+  if (ShapedType::getNumElements(expected) != 0)
+    result = loopOver(
+        node.b, node.b.getLoc(), expected, result,
+        [&](OpBuilder &b, Location loc, ValueRange at,
+            ValueRange carried) -> SmallVector<Value> {
+          Value start = arith::ConstantIndexOp::create(b, loc, 0);
+          if (starts)
+            start = arith::IndexCastOp::create(
+                b, loc, b.getIndexType(),
+                tensor::ExtractOp::create(b, loc, starts, at[0]));
+          Value size = arith::ConstantIndexOp::create(b, loc, dim);
+          // The start may be any number.
+          if (mode == "circular")
+            start = arith::AddIOp::create(
+                b, loc, arith::RemSIOp::create(b, loc, start, size), size);
+          Value index = arith::AddIOp::create(b, loc, start, at[*axis]);
+          if (mode == "circular")
+            index = arith::RemSIOp::create(b, loc, index, size);
+          SmallVector<Value> place(at);
+          place[*axis] = clampIndex(b, loc, index, dim);
+          Value value = tensor::ExtractOp::create(b, loc, update, at);
+          if (mode == "linear") {
+            // What does not fit is left out.
+            Value old = tensor::ExtractOp::create(b, loc, carried[0], place);
+            Value fits = arith::CmpIOp::create(
+                b, loc, arith::CmpIPredicate::ult, index, size);
+            value = arith::SelectOp::create(b, loc, fits, value, old);
+          }
+          return {tensor::InsertOp::create(b, loc, value, carried[0], place)};
+        })[0];
   node.setResult(0, result, node.operandType(0));
   return success();
 }

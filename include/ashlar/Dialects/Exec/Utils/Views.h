@@ -9,6 +9,14 @@
 
 namespace ashlar {
 
+/// On a slice that is no view at some of the sizes that a caller chooses, which
+/// then is none at any.
+inline constexpr llvm::StringLiteral copiedAttrName = "exec.copied";
+
+/// Whether a slice looks at bytes side by side, but not where operands of
+/// kernels may begin.
+bool isUnalignedView(mlir::Operation *op);
+
 /// A reshape, or a slice whose elements are contiguous in its source.
 bool isView(mlir::Operation *op);
 
