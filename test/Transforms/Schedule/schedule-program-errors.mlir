@@ -71,6 +71,7 @@ module attributes {exec.symbols = [{name = "N", minimum = 4 : i64, maximum = 64 
 // What becomes of a state is in its place: a copy there would come too late.
 exec.kernel @k : (memref<4xf32>) -> memref<4xf32>
 func.func @elsewhere(%past: tensor<4xf32> {exec.state_shape = array<i64: 4>}, %x: tensor<4xf32>) -> (tensor<4xf32> {exec.state = 0 : i64, exec.state_shape = array<i64: 4>}) {
+  // expected-note@+1 {{the result is made here}}
   %y = exec.invoke @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
   // expected-error@+1 {{expected result 0 to be a state that a kernel changes in place}}
   return %y : tensor<4xf32>
