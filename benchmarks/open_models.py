@@ -139,22 +139,25 @@ class Input:
             info.type.tensor_type.elem_type)
 
 
-def measure(ashlar, build, work, name, ranges_text, shapes, below=(), given=()):
+def open_inputs(model, shapes, ranges):
+    """The model's inputs, and the flags that give their shapes."""
     import onnx
-    below, given = dict(below), dict(given)
-    model, module = MODELS / f"{name}.onnx", work / "open.ash"
     graph = onnx.load(model, load_external_data=False).graph
     constants = {t.name for t in graph.initializer}
     inputs = [Input(i, shapes) for i in graph.input if i.name not in constants]
-    ranges = read_ranges(ranges_text)
     # What is open in the model and is not asked for is one.
-    flags = []
     for one in inputs:
         one.dims = [d if isinstance(d, int) or d in ranges else 1
                     for d in one.dims]
-        flags.append(f"--shape={one.name}=" + ",".join(map(str, one.dims))
-                     if one.dims else None)
-    flags = [f for f in flags if f]
+    return inputs, [f"--shape={one.name}=" + ",".join(map(str, one.dims))
+                    for one in inputs if one.dims]
+
+
+def measure(ashlar, build, work, name, ranges_text, shapes, below=(), given=()):
+    below, given = dict(below), dict(given)
+    model, module = MODELS / f"{name}.onnx", work / "open.ash"
+    ranges = read_ranges(ranges_text)
+    inputs, flags = open_inputs(model, shapes, ranges)
     begin = time.monotonic()
     said, works = compile_for(build, model, module, f"--dim={ranges_text}",
                               *flags)

@@ -103,8 +103,9 @@ void ashlar::separateConstants(ModuleOp program) {
   program.walk([&](Operation *reader) {
     for (OpOperand &use : reader->getOpOperands())
       if (Operation *made = use.get().getDefiningOp(); old.contains(made)) {
+        // Where it was: what is in the region of an op is that op's.
         Operation *own = made->clone();
-        OpBuilder(reader).insert(own);
+        OpBuilder(made->getBlock()->findAncestorOpInBlock(*reader)).insert(own);
         use.set(own->getResult(0));
       }
   });

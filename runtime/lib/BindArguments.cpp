@@ -96,11 +96,11 @@ Status BoundCall::checkInputs(ConstTensorSpan inputs) {
 
 /// What was resolved for other sizes is so no longer, whatever comes next.
 Status BoundCall::readSymbols(ConstTensorSpan inputs) {
-  Vector<int64_t> found;
-  ASHLAR_RETURN_IF_ERROR(runtime::readSymbols(entry, inputs, found));
-  if (found != symbols)
+  ASHLAR_RETURN_IF_ERROR(runtime::readSymbols(entry, inputs, nextSymbols));
+  if (nextSymbols != symbols)
     resolved = false;
-  symbols = std::move(found);
+  // Both keep their memory: a call of the same sizes allocates nothing.
+  symbols.swap(nextSymbols);
   return resolved
              ? Status()
              : findPiece(session.index(), entry.pieces, symbols.data(), piece);

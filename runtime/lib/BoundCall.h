@@ -133,7 +133,7 @@ private:
   Session &session;
   const ashlar_entry_t &entry;
   const fb::ProgramEntry *piece; // of the entry: that for these symbols
-  Vector<int64_t> symbols;
+  Vector<int64_t> symbols, nextSymbols;
   Vector<Argument> inputArguments;
   Vector<Argument> outputArguments;
   bool resolved = false;

@@ -175,7 +175,8 @@ private:
     uint64_t asked = 0; // when
   };
 
-  Status makeBuffer(const fb::TensorDescription &tensor,
+  /// `isFixed`: of one size at all calls.
+  Status makeBuffer(const fb::TensorDescription &tensor, bool isFixed,
                     ashlar_memory_kind_t kind, uint64_t bytes,
                     std::unique_ptr<Buffer> &slot);
   Status reserveBuffers();

@@ -108,7 +108,13 @@ uint64_t Session::trim() {
   return giveBack(/*outputsToo=*/true);
 }
 
-Status Session::makeBuffer(const fb::TensorDescription &tensor,
+/// Pieces may have outputs of fixed sizes, each of its own.
+static bool isFixedOutput(const ashlar_entry_t &entry, uint32_t index) {
+  return entry.pieces.size() == 1 &&
+         isStatic(*entry.entry->outputs()->Get(index));
+}
+
+Status Session::makeBuffer(const fb::TensorDescription &tensor, bool isFixed,
                            ashlar_memory_kind_t kind, uint64_t bytes,
                            std::unique_ptr<Buffer> &slot) {
   int64_t shape[ASHLAR_MAX_RANK];
@@ -121,7 +127,7 @@ Status Session::makeBuffer(const fb::TensorDescription &tensor,
   ashlar_device_t *where =
       kind == ASHLAR_MEMORY_OUTPUTS ? module->hostMemory() : &home();
   // Where the caller chooses sizes, memory is what they need.
-  if (options.reserveAll || isStatic(tensor) ||
+  if (options.reserveAll || isFixed ||
       !Buffer::growsInPlace(*module->runtime, where))
     bytes = largest;
   if (slot)
@@ -140,6 +146,7 @@ Status Session::ownedOutput(const ashlar_entry_t &entry, uint32_t index,
                             uint64_t bytes, void *&data, uint64_t &capacity) {
   auto &slot = buffers[entry.index].outputs[index];
   ASHLAR_RETURN_IF_ERROR(makeBuffer(*entry.entry->outputs()->Get(index),
+                                    isFixedOutput(entry, index),
                                     ASHLAR_MEMORY_OUTPUTS, bytes, slot));
   data = slot->data();
   capacity = slot->size();
@@ -149,7 +156,8 @@ Status Session::ownedOutput(const ashlar_entry_t &entry, uint32_t index,
 Status Session::stagingInput(const ashlar_entry_t &entry, uint32_t index,
                              uint64_t bytes, DeviceAddress &data) {
   auto &slot = buffers[entry.index].stagedInputs[index];
-  ASHLAR_RETURN_IF_ERROR(makeBuffer(*entry.entry->inputs()->Get(index),
+  const fb::TensorDescription &tensor = *entry.entry->inputs()->Get(index);
+  ASHLAR_RETURN_IF_ERROR(makeBuffer(tensor, isStatic(tensor),
                                     ASHLAR_MEMORY_STAGING, bytes, slot));
   data = slot->at();
   return {};
@@ -165,6 +173,7 @@ Status Session::stagingOutput(const ashlar_entry_t &entry, uint32_t index,
   }
   auto &slot = buffers[entry.index].stagedOutputs[index];
   ASHLAR_RETURN_IF_ERROR(makeBuffer(*entry.entry->outputs()->Get(index),
+                                    isFixedOutput(entry, index),
                                     ASHLAR_MEMORY_STAGING, bytes, slot));
   data = slot->at();
   return {};

@@ -184,6 +184,32 @@ TEST_F(Pieces, TheContractOfASizeIsWhatItsCallIsCharged) {
   }
 }
 
+/// An output that has one size in each piece is not as large as the largest.
+TEST_F(Pieces, OutputsOfOneSizeEachTakeWhatTheirsNeeds) {
+  ASSERT_OK(ashlar_budget_create(runtime, "all", UINT64_MAX, &budget));
+  ModuleBuilder b = modulePieces();
+  fb::ProgramEntryT &piece = *b.program().pieces[0];
+  b.programEntry().ranges[0] = range(200, 200);
+  b.programEntry().outputs[0]->shape[0] = constant(200);
+  b.entry().outputs[0]->shape[0] = constant(200);
+  piece.ranges[0] = range(50, 50);
+  piece.outputs[0]->shape[0] = constant(50);
+  load(std::move(b));
+  start();
+  for (int64_t count : {50, 200}) {
+    SampleArguments arguments(count);
+    arguments.outputs[0] = {};
+    ashlar_contract_t contract = ASHLAR_CONTRACT_INIT;
+    ASSERT_OK(ashlar_entry_contract_at(entry, arguments.inputs, 2, &contract));
+    ASSERT_OK(run(arguments));
+    ashlar_budget_statistics_t charged = ASHLAR_BUDGET_STATISTICS_INIT;
+    ASSERT_OK(ashlar_budget_query(budget, &charged));
+    EXPECT_EQ(charged.current_of[ASHLAR_MEMORY_OUTPUTS],
+              contract.outputs_bytes)
+        << count;
+  }
+}
+
 TEST_F(Pieces, TheContractOfASizeIsOfShapesAlone) {
   load(modulePieces());
   ashlar_contract_t contract = ASHLAR_CONTRACT_INIT;

@@ -4,6 +4,8 @@
 
 What a budget counts equals what the module says, to the byte, and a run after
 the first allocates nothing; see test/Integration/contract/HoldToContract.cpp.
+So are some models of open sizes, at five sizes each: what a session takes is
+what ashlar_entry_contract_at said before.
 """
 
 import argparse
@@ -14,9 +16,17 @@ import tempfile
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "test" / "Integration"), str(ROOT / "scripts")]
+sys.path[:0] = [str(ROOT / "test" / "Integration"), str(ROOT / "scripts"),
+                str(ROOT / "benchmarks")]
 import limit_cpu  # noqa: E402
 import model_list  # noqa: E402
+import open_models  # noqa: E402
+from open_rows import five_sizes  # noqa: E402
+
+# Of open_models.TABLE: in one piece and in several, of fixed and of open sizes.
+OPEN = {"quick": ["silero_vad", "thai_words"],
+        "plain": ["silero_vad", "thai_words", "silero_vad_v6", "names_decode",
+                  "names_encode", "chinese_words", "ppocr_cls"]}
 
 
 def hold(build, model, work):
@@ -31,18 +41,45 @@ def hold(build, model, work):
         compiled = limit_cpu.run(
             [build / "bin" / "ashlar-compile", path, "-o", module, "--quiet",
              *model.arguments()], seconds=600)
+    return compare(build, compiled, module, inputs)
+
+
+def compare(build, compiled, module, arguments):
     if compiled.returncode:
         return f"does not compile: {compiled.stderr.strip()[:300]}", ""
     try:
         held = limit_cpu.run(
-            [build / "unittests" / "hold-to-contract", module, *inputs],
+            [build / "unittests" / "hold-to-contract", module, *arguments],
             seconds=600)
     finally:
         module.unlink()
-    line = (held.stdout + held.stderr).strip().replace(f"{work}/", "")
+    line = (held.stdout + held.stderr).strip().replace(f"{module.parent}/", "")
     if held.returncode:
         return line or f"ended with {held.returncode}", ""
     return None, line
+
+
+def hold_open(build, model, work):
+    """The same, where the caller chooses sizes."""
+    module = work / f"{model.name}-open.ash"
+    dims, shapes, *rest = open_models.TABLE[model.name]
+    below, given = (dict(d) for d in (*rest, {}, {})[:2])
+    ranges = open_models.read_ranges(dims)
+    random = np.random.default_rng(1)
+    calls = []
+    with model.prepare(work) as path:
+        inputs, flags = open_models.open_inputs(path, shapes, ranges)
+        for number, point in enumerate(five_sizes(ranges)):
+            calls.append("--at")
+            for i, (name, values) in enumerate(open_models.values_at(
+                    inputs, point, below, given, random).items()):
+                file = work / f"{number}-{i}.npy"
+                np.save(file, values)
+                calls.append(f"{name}={file}")
+        compiled = limit_cpu.run(
+            [build / "bin" / "ashlar-compile", path, "-o", module, "--quiet",
+             f"--dim={dims}", *flags], seconds=600)
+    return compare(build, compiled, module, calls)
 
 
 def main():
@@ -66,13 +103,17 @@ def main():
             if model.name.endswith("_random") or (
                     arguments.mode == "quick" and not model.small):
                 continue
-            why, line = hold(build, model, pathlib.Path(work))
-            if why:
-                failed += 1
-                print(f"FAIL {model.name}: {why}", flush=True)
-            else:
-                passed += 1
-                print(line, flush=True)
+            ways = [hold]
+            if model.name in OPEN.get(arguments.mode, OPEN["plain"]):
+                ways.append(hold_open)
+            for way in ways:
+                why, line = way(build, model, pathlib.Path(work))
+                if why:
+                    failed += 1
+                    print(f"FAIL {model.name}: {why}", flush=True)
+                else:
+                    passed += 1
+                    print(line, flush=True)
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed or not passed else 0
 

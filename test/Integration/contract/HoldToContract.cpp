@@ -5,9 +5,11 @@
 // Every call of the allocator and of mmap goes through the functions below,
 // whoever makes it.
 //
-//   hold-to-contract MODULE.ash [INPUT=FILE.npy...]
+//   hold-to-contract MODULE.ash [INPUT=FILE.npy...] [--at INPUT=FILE.npy...]...
 //
 // Prints a line of figures; ends with 1 at a breach. Other inputs are random.
+// With --at it is a module of open sizes, whose memory is allocated when a call
+// says its sizes: each is a call, held to the contract of these sizes.
 
 #include "TensorFile.h"
 #include "ashlar/runtime/api.h"
@@ -197,6 +199,16 @@ public:
       free(memory);
   }
 
+  /// As the caller asks before it has memory for them.
+  std::vector<ashlar_tensor_t> shapes() const {
+    std::vector<ashlar_tensor_t> bare = inputs;
+    for (ashlar_tensor_t &tensor : bare) {
+      tensor.data = nullptr;
+      tensor.capacity = 0;
+    }
+    return bare;
+  }
+
   /// Allocations of the call.
   uint64_t run(const Tenant &tenant, bool outputsOfSession) {
     for (size_t i = 0; i < outputs.size(); ++i)
@@ -227,6 +239,20 @@ void expectNone(uint64_t made, const char *which) {
   if (made != 0)
     throw Breach{std::to_string(made) + " allocations in " + which +
                  ", expected none"};
+}
+
+/// The contract is enough, and nothing less is.
+void holdToLimit(const char *path, const ashlar_contract_t &contract) {
+  {
+    Tenant fits(path, contract.peak_bytes);
+    check(fits.start(1, /*reserve=*/true));
+  }
+  Tenant lacks(path, contract.peak_bytes - 1);
+  ashlar_status_t refusal = lacks.start(1, /*reserve=*/true);
+  if (refusal.code != ASHLAR_OUT_OF_BUDGET)
+    throw Breach{"a byte less than the contract was not refused"};
+  expect("after the refusal", lacks.counted().current,
+         contract.weights_bytes + contract.code_bytes);
 }
 
 void hold(const char *path, const Files &files) {
@@ -270,17 +296,7 @@ void hold(const char *path, const Files &files) {
   tenant.unload();
   expect("unloaded", tenant.counted().current, 0);
 
-  // The contract is enough, and nothing less is.
-  {
-    Tenant fits(path, contract.peak_bytes);
-    check(fits.start(1, /*reserve=*/true));
-  }
-  Tenant lacks(path, contract.peak_bytes - 1);
-  ashlar_status_t refusal = lacks.start(1, /*reserve=*/true);
-  if (refusal.code != ASHLAR_OUT_OF_BUDGET)
-    throw Breach{"a byte less than the contract was not refused"};
-  expect("after the refusal", lacks.counted().current,
-         contract.weights_bytes + contract.code_bytes);
+  holdToLimit(path, contract);
   std::printf("%s: weights %" PRIu64 " code %" PRIu64 " arena %" PRIu64
               " lower_bound %" PRIu64 " outputs %" PRIu64 " staging %" PRIu64
               " scratch %" PRIu64 " peak %" PRIu64 " bookkeeping %" PRId64 "\n",
@@ -290,19 +306,59 @@ void hold(const char *path, const Files &files) {
               contract.scratch_bytes_per_worker, contract.peak_bytes,
               bookkeeping);
 }
+
+/// A new session, whose one call is of the sizes of these files, takes what the
+/// contract said of these sizes before.
+void holdAt(const char *path, const Files &files) {
+  Tenant tenant(path, ASHLAR_UNLIMITED);
+  const ashlar_contract_t &whole = tenant.contract;
+  Arguments aligned(tenant.entry, files, 0), unaligned(tenant.entry, files, 4);
+  ashlar_contract_t at = ASHLAR_CONTRACT_INIT;
+  std::vector<ashlar_tensor_t> shapes = aligned.shapes();
+  check(ashlar_entry_contract_at(tenant.entry, shapes.data(), shapes.size(),
+                                 &at));
+  expect("weights at these sizes", whole.weights_bytes, at.weights_bytes);
+  expect("code at these sizes", whole.code_bytes, at.code_bytes);
+  check(tenant.start(1, /*reserve=*/false));
+  aligned.run(tenant, true);
+  ashlar_budget_statistics_t now = tenant.counted();
+  expect("arena at these sizes", now.current_of[ASHLAR_MEMORY_ARENA],
+         at.arena_bytes);
+  expect("outputs at these sizes", now.current_of[ASHLAR_MEMORY_OUTPUTS],
+         at.outputs_bytes);
+  // Scratch is for all sizes from the first.
+  expect("all together at these sizes",
+         now.current - now.current_of[ASHLAR_MEMORY_SCRATCH],
+         at.peak_bytes - at.staging_bytes - at.scratch_bytes_per_worker);
+  expectNone(aligned.run(tenant, true), "a second run at these sizes");
+  unaligned.run(tenant, false);
+  expect("staging at these sizes",
+         tenant.counted().current_of[ASHLAR_MEMORY_STAGING], at.staging_bytes);
+  holdToLimit(path, whole);
+  std::printf("%s: at these sizes arena %" PRIu64 " of %" PRIu64
+              ", outputs %" PRIu64 " of %" PRIu64 "\n",
+              path, at.arena_bytes, whole.arena_bytes, at.outputs_bytes,
+              whole.outputs_bytes);
+}
 } // namespace
 
 int main(int argc, char **argv) {
   if (argc < 2)
     return 2;
-  Files files;
+  std::vector<Files> calls(1);
   for (int i = 2; i < argc; ++i) {
     std::string text = argv[i];
     size_t equals = text.rfind('=');
-    files[text.substr(0, equals)] = text.substr(equals + 1);
+    if (text == "--at")
+      calls.emplace_back();
+    else
+      calls.back()[text.substr(0, equals)] = text.substr(equals + 1);
   }
   try {
-    hold(argv[1], files);
+    if (calls.size() == 1)
+      hold(argv[1], calls.front());
+    for (size_t i = 1; i < calls.size(); ++i)
+      holdAt(argv[1], calls[i]);
   } catch (const Breach &breach) {
     std::printf("%s: breach: %s\n", argv[1], breach.what.c_str());
     return 1;
