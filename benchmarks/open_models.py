@@ -48,11 +48,11 @@ TABLE = {
     "basic_pitch": ("B=1..2", {"serving_default_input_2:0": "Bx43844x1"}),
     "audio_resample": ("N=4000..16000", {"waveforms": "1xN"}, {
         "waveforms_lens": -2}),
-    "audio_kaldi": ("N=4000..16000", {"waveforms": "1xN"}, {
+    "audio_kaldi": ("N=4000..16000:160", {"waveforms": "1xN"}, {
         "waveforms_lens": -2}),
-    "audio_nemo": ("N=4000..16000", {"waveforms": "1xN"}, {
+    "audio_nemo": ("N=4000..16000:160", {"waveforms": "1xN"}, {
         "waveforms_lens": -2}),
-    "audio_speaker": ("N=4000..16000", {"waveforms": "1xN"}, {
+    "audio_speaker": ("N=4000..16000:160", {"waveforms": "1xN"}, {
         "waveforms_lens": -2}),
     "pitch": ("samples=4000..16000", {}, {}, {
         "fmin": np.array(60, np.float32), "fmax": np.array(1000, np.float32)}),

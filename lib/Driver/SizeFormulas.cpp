@@ -57,11 +57,12 @@ SizeFormulas::SizeFormulas(MLIRContext *context, std::vector<SizeRange> given,
 static bool isInt64(__int128 value) { return value == int64_t(value); }
 
 std::optional<SizeFormulas::Line>
-SizeFormulas::findLine(unsigned symbol, ArrayRef<int64_t> values) const {
+SizeFormulas::findLine(unsigned symbol, int64_t unit,
+                       ArrayRef<int64_t> values) const {
   ArrayRef<size_t> points = along[symbol];
   // Products of what does not fit may be large.
   using Wide = __int128;
-  auto size = [&](size_t i) { return where[points[i]][symbol]; };
+  auto size = [&](size_t i) { return where[points[i]][symbol] / unit; };
   std::optional<Line> mixed; // the first one with a share of W itself
   for (int64_t d = 1; d <= largestDivisor; ++d)
     for (int64_t a = 0; a != d; ++a) {
@@ -74,7 +75,7 @@ SizeFormulas::findLine(unsigned symbol, ArrayRef<int64_t> values) const {
       if (other == 0)
         continue;
       auto value = [&](size_t i) { return values[points[i]]; };
-      Line line{0, a, d, 0, 0};
+      Line line{0, a, d, 0, 0, unit};
       if (same != 0) {
         if ((value(same) - value(0)) % (size(same) - size(0)) != 0)
           continue;
@@ -103,10 +104,9 @@ SizeFormulas::findLine(unsigned symbol, ArrayRef<int64_t> values) const {
 /// Without its factor and sum where it is not wanted as a whole.
 AffineExpr SizeFormulas::spell(unsigned symbol, const Line &line,
                                bool whole) const {
-  AffineExpr step =
-      (getAffineSymbolExpr(symbol, context) + line.a).floorDiv(line.d);
-  return whole ? step * line.c + getAffineSymbolExpr(symbol, context) * line.f +
-                     line.e
+  AffineExpr own = getAffineSymbolExpr(symbol, context);
+  AffineExpr step = (own + line.a * line.unit).floorDiv(line.d * line.unit);
+  return whole ? step * line.c + own.floorDiv(line.unit) * line.f + line.e
                : step;
 }
 
@@ -125,14 +125,16 @@ AffineExpr SizeFormulas::search(ArrayRef<int64_t> values) {
         along[i], [&](size_t at) { return values[at] != values[0]; });
     if (!changes)
       continue;
-    std::optional<Line> line = findLine(i, values);
+    std::optional<Line> line = findLine(i, 1, values);
+    if (!line && symbols[i].step > 1)
+      line = findLine(i, symbols[i].step, values);
     if (!line) {
       product = {};
       sum = {};
       break;
     }
     sum = sum + spell(i, *line, true) - values[0];
-    int64_t top = (symbols[i].maximum + line->a) / line->d;
+    int64_t top = (symbols[i].maximum / line->unit + line->a) / line->d;
     // c * (floor + e / c) is a factor, too.
     AffineExpr part = spell(i, *line, false);
     if (line->f != 0 || line->c == 0)

@@ -3,9 +3,9 @@
 // From what a number is at some sizes to how it follows from them. Sizes of
 // tensors come from the sizes of inputs by sums, products with constants and
 // divisions that round, along one symbol at a time:
-// c * floor((W + a) / d) + f * W + e, and products or sums of such. A formula
-// must give every number that was seen, a whole period of each division among
-// them.
+// c * floor((W + a) / d) + f * W + e, and products or sums of such, where W is
+// the symbol or how many of its steps it is. A formula must give every number
+// that was seen, a whole period of each division among them.
 #ifndef ASHLAR_LIB_DRIVER_SIZEFORMULAS_H
 #define ASHLAR_LIB_DRIVER_SIZEFORMULAS_H
 
@@ -31,8 +31,9 @@ public:
   SizeFormulas(mlir::MLIRContext *context, std::vector<SizeRange> symbols,
                std::vector<SizePoint> points);
 
-  /// The largest divisor that is looked for. Networks halve sizes, five times
-  /// at most.
+  /// The largest divisor that is looked for, of a size or of its steps.
+  /// Networks halve sizes, five times at most; spectra go by as many samples as
+  /// a step has.
   static constexpr int64_t largestDivisor = 32;
 
   /// The formula that gives `values`, one per point; a constant where they are
@@ -40,11 +41,11 @@ public:
   std::optional<exec::SizeAttr> find(llvm::ArrayRef<int64_t> values);
 
 private:
-  /// c * floor((s + a) / d) + f * s + e.
+  /// c * floor((s / unit + a) / d) + f * s / unit + e.
   struct Line {
-    int64_t c = 0, a = 0, d = 1, f = 0, e = 0;
+    int64_t c = 0, a = 0, d = 1, f = 0, e = 0, unit = 1;
   };
-  std::optional<Line> findLine(unsigned symbol,
+  std::optional<Line> findLine(unsigned symbol, int64_t unit,
                                llvm::ArrayRef<int64_t> values) const;
   mlir::AffineExpr spell(unsigned symbol, const Line &line, bool whole) const;
   bool fits(mlir::AffineExpr formula, llvm::ArrayRef<int64_t> values) const;

@@ -157,8 +157,8 @@ Status Session::stagingInput(const ashlar_entry_t &entry, uint32_t index,
                              uint64_t bytes, DeviceAddress &data) {
   auto &slot = buffers[entry.index].stagedInputs[index];
   const fb::TensorDescription &tensor = *entry.entry->inputs()->Get(index);
-  ASHLAR_RETURN_IF_ERROR(makeBuffer(tensor, isStatic(tensor),
-                                    ASHLAR_MEMORY_STAGING, bytes, slot));
+  ASHLAR_RETURN_IF_ERROR(
+      makeBuffer(tensor, isStatic(tensor), ASHLAR_MEMORY_STAGING, bytes, slot));
   data = slot->at();
   return {};
 }

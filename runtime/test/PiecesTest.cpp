@@ -204,8 +204,7 @@ TEST_F(Pieces, OutputsOfOneSizeEachTakeWhatTheirsNeeds) {
     ASSERT_OK(run(arguments));
     ashlar_budget_statistics_t charged = ASHLAR_BUDGET_STATISTICS_INIT;
     ASSERT_OK(ashlar_budget_query(budget, &charged));
-    EXPECT_EQ(charged.current_of[ASHLAR_MEMORY_OUTPUTS],
-              contract.outputs_bytes)
+    EXPECT_EQ(charged.current_of[ASHLAR_MEMORY_OUTPUTS], contract.outputs_bytes)
         << count;
   }
 }

@@ -275,6 +275,13 @@ LogicalResult KernelBody::write(Operation &op) {
                                            collapse.getReassociationIndices()));
     return success();
   }
+  // Elements at places that are values already.
+  if (isa<tensor::ExtractOp, tensor::InsertOp>(op)) {
+    Operation *copy = b.clone(op, mapping);
+    if (auto changed = dyn_cast<tensor::InsertOp>(copy))
+      changed.getResult().setType(changed.getDest().getType());
+    return success();
+  }
   auto destination = dyn_cast<DestinationStyleOpInterface>(op);
   if (!destination ||
       !isa<linalg::LinalgOp, tile::AttentionOp, tile::ContractOp,
