@@ -46,7 +46,7 @@ TABLE = {
     "speech_mel": ("S=4800..16000:160", {"input": "1xS"}),
     "speech_embedding": ("B=1..4", {"input_1": "Bx76x32x1"}),
     "basic_pitch": ("B=1..2", {"serving_default_input_2:0": "Bx43844x1"}),
-    "audio_resample": ("N=4000..16000", {"waveforms": "1xN"}, {
+    "audio_resample": ("N=4410..15876:441", {"waveforms": "1xN"}, {
         "waveforms_lens": -2}),
     "audio_kaldi": ("N=4000..16000:160", {"waveforms": "1xN"}, {
         "waveforms_lens": -2}),
