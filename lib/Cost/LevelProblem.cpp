@@ -240,17 +240,21 @@ static int64_t bytesOf(Value operand, AffineMap map, const LevelCandidate &one,
          slotOf(map, one, isWhole).numElements();
 }
 
-int64_t LevelProblem::bytesOfA(const LevelCandidate &one) {
-  if (!group->registerBytes) // arrays walk windows by themselves
-    return rowsOf(one.tile) * (lanes.empty() ? 1 : columnsOf(one.tile)) *
-           termsOf(one) * elementBytes(getElementTypeOrSelf(op.getA()));
-  return bytesOf(op.getA(), op.getAMap(), one, path.size() > 1);
-}
-int64_t LevelProblem::bytesOfB(const LevelCandidate &one) {
-  if (!group->registerBytes)
-    return columnsOf(one.tile) * termsOf(one) *
-           elementBytes(getElementTypeOrSelf(op.getB()));
-  return bytesOf(op.getB(), op.getBMap(), one, path.size() > 1);
+void LevelProblem::measureSlots(LevelCandidate &one) {
+  if (group->registerBytes) {
+    bool isWhole = path.size() > 1;
+    one.bytesA = bytesOf(op.getA(), op.getAMap(), one, isWhole);
+    one.bytesB = bytesOf(op.getB(), op.getBMap(), one, isWhole);
+    return;
+  }
+  // Arrays walk windows by themselves.
+  auto size = [](Value operand) {
+    return elementBytes(getElementTypeOrSelf(operand));
+  };
+  int64_t columns = columnsOf(one.tile), terms = termsOf(one);
+  one.bytesA = rowsOf(one.tile) * (lanes.empty() ? 1 : columns) * terms *
+               size(op.getA());
+  one.bytesB = columns * terms * size(op.getB());
 }
 int64_t LevelProblem::rowOf(AffineMap map, const LevelCandidate &one) {
   int64_t row = 1;
