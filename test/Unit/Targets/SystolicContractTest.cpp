@@ -393,22 +393,22 @@ TEST_F(SystolicContract, BytesAreScaledOnTheirWayOut) {
 /// A result that is stored as it is, too, lies beside its neighbours as the
 /// rounded one does.
 TEST(SystolicPacking, UnroundedResultsSideBySide) {
-  systolic::Problem problem;
-  problem.sizes = {8, 72, 3};
-  problem.m = {0};
-  problem.n = {1};
-  problem.k = {2};
-  problem.isDepthwise = true;
-  problem.a.strides = {72, 1, 72};
-  problem.b.strides = {0, 1, 72};
-  problem.result.strides = {72, 1, 0};
-  problem.unrounded = problem.result;
-  problem.unrounded->binding = 3;
-  problem.aCoordinates = {{72, 0, {1, 0, 1}}, {1, 0, {0, 1, 0}}};
-  auto packed = systolic::packLanes(problem, 2);
+  systolic::Contraction contraction;
+  contraction.sizes = {8, 72, 3};
+  contraction.m = {0};
+  contraction.n = {1};
+  contraction.k = {2};
+  contraction.isDepthwise = true;
+  contraction.a.strides = {72, 1, 72};
+  contraction.b.strides = {0, 1, 72};
+  contraction.result.strides = {72, 1, 0};
+  contraction.unrounded = contraction.result;
+  contraction.unrounded->binding = 3;
+  contraction.aCoordinates = {{72, 0, {1, 0, 1}}, {1, 0, {0, 1, 0}}};
+  auto packed = systolic::packLanes(contraction, 2);
   ASSERT_TRUE(packed.has_value());
-  EXPECT_EQ(packed->sizes, (std::vector<int64_t>{4, 72, 3, 2}));
-  EXPECT_EQ(packed->result.strides, (std::vector<int64_t>{144, 1, 0, 72}));
+  EXPECT_EQ(packed->sizes, (SmallVector<int64_t>{4, 72, 3, 2}));
+  EXPECT_EQ(packed->result.strides, (SmallVector<int64_t>{144, 1, 0, 72}));
   EXPECT_EQ(packed->unrounded->strides, packed->result.strides);
 }
 

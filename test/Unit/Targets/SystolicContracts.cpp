@@ -206,24 +206,24 @@ lowerWith(func::FuncOp function, const systolic::Machine &machine,
           int64_t beside, const systolic::SearchOptions &options,
           Compiled &compiled) {
   std::string &error = compiled.error;
-  systolic::Problem problem;
+  systolic::Contraction contraction;
   auto contract = *function.getOps<tile::ContractOp>().begin();
-  error = systolic::readContract(contract, machine, problem);
+  error = systolic::readContract(contract, machine, contraction).value_or("");
   if (!error.empty())
     return failure();
   if (beside) {
-    auto packed = problem.isDepthwise
-                      ? systolic::packLanes(problem, beside)
-                      : systolic::packColumns(problem, machine, beside);
+    auto packed = contraction.isDepthwise
+                      ? systolic::packLanes(contraction, beside)
+                      : systolic::packColumns(contraction, machine, beside);
     if (!packed) {
       error = "its results cannot stand side by side";
       return failure();
     }
-    problem = *packed;
+    contraction = *packed;
   }
   systolic::Kernel kernel;
   systolic::Lowered lowered;
-  error = systolic::lowerContracts({problem}, {"kernel"}, machine, "kernel",
+  error = systolic::lowerContracts({contraction}, {"kernel"}, machine, "kernel",
                                    function.getNumArguments(), kernel, options,
                                    std::nullopt, &lowered);
   compiled.alternatives = std::move(lowered.alternatives);
