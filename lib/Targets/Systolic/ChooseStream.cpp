@@ -5,6 +5,7 @@
 #include "ExchangeRoles.h"
 #include "Lowering.h"
 #include "PackColumns.h"
+#include "WriteSums.h"
 
 #include "systolic/Timing.h"
 
@@ -240,9 +241,25 @@ void Search::tryAll(const Contraction &contraction, Dataflow dataflow,
   }
 }
 
+/// A sum of two operands: nothing stays in the array.
+static Found onlyWayTo(const Contraction &sum, const Machine &machine) {
+  Found found;
+  found.contraction = sum;
+  StreamBuilder builder("", ASHLAR_SYSTOLIC_MAX_BINDINGS);
+  ashlar::Refusal why = whyNoSum(sum, machine);
+  found.error = why ? *why : writeSum(sum, machine, "", builder);
+  if (found.error.empty())
+    found.cycles = cyclesOf(machine, builder.kernel, found.error);
+  if (found.cycles)
+    found.alternatives.push_back({Dataflow::None, *found.cycles, false});
+  return found;
+}
+
 Found ashlar::systolic::chooseAlone(const Contraction &contraction,
                                     const Machine &machine,
                                     const SearchOptions &options) {
+  if (contraction.isSum)
+    return onlyWayTo(contraction, machine);
   Search search(machine);
   // Forms of the same, each better than the others somewhere.
   std::vector<Contraction> forms = {contraction};
@@ -275,6 +292,8 @@ Found ashlar::systolic::chooseAlone(const Contraction &contraction,
 
 std::string ashlar::systolic::whyNoChoice(const Contraction &contraction,
                                           const Machine &machine) {
+  if (contraction.isSum)
+    return whyNoSum(contraction, machine).value_or("");
   std::string error = "it has no rows";
   for (const Choice &choice : choicesFor(contraction, machine)) {
     error = whyNotPart({&contraction, choice, "", -1}, machine);

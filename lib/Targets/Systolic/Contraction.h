@@ -86,6 +86,8 @@ struct Epilogue {
   int result = 0;                    ///< what is stored
   /// An operand that the sums start from; -1: they start from zero.
   int bias = -1;
+  /// Of a sum of two operands, the one that is not A; -1: it is no such.
+  int addend = -1;
   /// On the way out.
   bool relu = false;
   float scale = 1;
@@ -140,6 +142,9 @@ struct Contraction : ContractDims {
   double pad = 0;
   /// N moves A too: lanes of the vector unit, each with its own terms.
   bool isDepthwise = false;
+  /// All elements of B are one, there is one term, and the machine adds on the
+  /// way in (writeSum): of N is what lies side by side.
+  bool isSum = false;
   /// Of K: each of its values has its own rows of A on chip, by packLanes; -1:
   /// none.
   int planes = -1;

@@ -6,6 +6,7 @@
 #include "ContractForm.h"
 #include "KeptValues.h"
 #include "Lowering.h"
+#include "WriteSums.h"
 
 #include <map>
 #include <memory>
@@ -166,7 +167,10 @@ static std::string join(const std::vector<Contraction> &contractions,
                         StreamBuilder &builder, Lowered &lowered) {
   Joiner joiner(machine, options);
   for (size_t i = 0; i < contractions.size(); ++i)
-    if (std::string why = joiner.add(contractions[i], names[i]); !why.empty())
+    if (contractions[i].isSum)
+      return "a sum of two operands is a stream of its own";
+    else if (std::string why = joiner.add(contractions[i], names[i]);
+             !why.empty())
       return why;
   lowered.alternatives = std::move(joiner.alternatives);
   return joiner.write(builder);
@@ -214,9 +218,11 @@ std::string ashlar::systolic::lowerContracts(
     if (!alone.cycles)
       return alone.error;
     found.alternatives.push_back(alone.alternatives);
-    why = writeStream({{&alone.contraction, alone.choice, names[0], -1,
-                        uint64_t(contractions[0].multiplyAdds())}},
-                      machine, builder);
+    why = contractions[0].isSum
+              ? writeSum(contractions[0], machine, names[0], builder)
+              : writeStream({{&alone.contraction, alone.choice, names[0], -1,
+                              uint64_t(contractions[0].multiplyAdds())}},
+                            machine, builder);
   } else {
     why = join(contractions, names, machine, options, builder, found);
     if (why.empty() && options.keepsValues)

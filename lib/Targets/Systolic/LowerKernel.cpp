@@ -3,6 +3,7 @@
 #include "Lowering.h"
 #include "Machines.h"
 #include "ReadContract.h"
+#include "ashlar/Analysis/Ones.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Support/Remarks.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -73,6 +74,12 @@ void systolic::remarkLowered(func::FuncOp function, const Lowered &lowered) {
   function.walk([&](tile::ContractOp op) {
     const Alternative &best = found->front();
     auto line = remark::passed(op.getLoc(), about(op, "Dataflow", "strategy"));
+    if (op->hasAttr(onesAttrName)) {
+      line << "is added on the way in: "
+           << remark::metric("Cycles", int64_t(best.cycles)) << " cycles alone";
+      ++found;
+      return;
+    }
     line << "is " << remark::metric("Dataflow", nameOf(best.dataflow)) << ": "
          << remark::metric("Cycles", int64_t(best.cycles)) << " cycles alone";
     if (found->size() > 1) {

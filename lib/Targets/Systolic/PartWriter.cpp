@@ -7,6 +7,19 @@
 
 using namespace ashlar::systolic;
 
+void ashlar::systolic::interleave(const Commands &first,
+                                  const Commands &second) {
+  size_t done = 0;
+  for (size_t i = 0; i < first.size(); ++i) {
+    size_t upTo = (i + 1) * second.size() / first.size();
+    for (; done < upTo; ++done)
+      second[done]();
+    first[i]();
+  }
+  for (; done < second.size(); ++done)
+    second[done]();
+}
+
 PartWriter::PartWriter(const Contraction &contraction, const Machine &machine,
                        const Choice &choice, const Areas &areas,
                        StreamWriter &writer)

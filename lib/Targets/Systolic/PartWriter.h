@@ -22,6 +22,10 @@ constexpr uint32_t arrayQueues =
 
 using Commands = std::vector<std::function<void()>>;
 
+/// The second's commands spread evenly among the first's: a queue that is full
+/// holds up what is issued after it.
+void interleave(const Commands &first, const Commands &second);
+
 class PartWriter {
 public:
   /// Takes rows at the beginning of `areas` for what stays in its place.

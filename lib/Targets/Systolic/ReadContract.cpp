@@ -4,6 +4,7 @@
 // not compute of it.
 #include "ReadContract.h"
 #include "Layout.h"
+#include "ashlar/Analysis/Ones.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Analysis/SumBounds.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -144,12 +145,17 @@ Refusal Reader::readLanes() {
   if (contraction.count(contraction.n) > 1 || contraction.batch.empty() ||
       contraction.batch.back() != lane || contraction.sizes[lane] == 1)
     return std::nullopt;
-  if (!(machine.flags & ASHLAR_SYSTOLIC_EXTENDED))
+  bool hasVectors = machine.flags & ASHLAR_SYSTOLIC_EXTENDED;
+  contraction.isSum = !hasVectors && op->hasAttr(onesAttrName) &&
+                      contraction.count(contraction.k) == 1;
+  if (!hasVectors && !contraction.isSum)
     return "it is depthwise, and the machine has no vector unit";
   if (contraction.a.strides[lane] != 1 || contraction.b.strides[lane] != 1)
     return "it is depthwise, and its channels do not lie side by side";
   contraction.batch.pop_back();
   contraction.n = {lane};
+  if (contraction.isSum)
+    return std::nullopt;
   contraction.isDepthwise = true;
   return systolic::canReadTapsInPlace(contraction)
              ? Refusal()

@@ -685,12 +685,15 @@ Refusal EpilogueReader::leaveToTransfers() {
   }
   if (at().funct == ASHLAR_SYSTOLIC_ADD && at().actsOnIntegers &&
       at().left == 0 &&
-      values[size_t(at().right)].kind == EpilogueValue::Operand &&
-      values[size_t(at().right)].reach == Reach::Row) {
-    unsigned operand = values[size_t(at().right)].operand;
-    if (contraction.operands[operand].element != Element::S32)
+      values[size_t(at().right)].kind == EpilogueValue::Operand) {
+    const EpilogueValue &added = values[size_t(at().right)];
+    Element element = contraction.operands[added.operand].element;
+    if (contraction.isSum)
+      epilogue.addend = int(added.operand);
+    else if (added.reach == Reach::Row && element == Element::S32)
+      epilogue.bias = int(added.operand);
+    else
       return why;
-    epilogue.bias = int(operand);
     v = 0;
   }
   if (v != 0)

@@ -12,20 +12,6 @@ using namespace ashlar::systolic;
 
 namespace {
 
-/// The second's commands spread evenly among the first's: a queue that is full
-/// holds up what is issued after it.
-void interleave(const Commands &first, const Commands &second) {
-  size_t done = 0;
-  for (size_t i = 0; i < first.size(); ++i) {
-    size_t upTo = (i + 1) * second.size() / first.size();
-    for (; done < upTo; ++done)
-      second[done]();
-    first[i]();
-  }
-  for (; done < second.size(); ++done)
-    second[done]();
-}
-
 /// Contractions one after the other, on steps that they share.
 class StreamOrder {
 public:

@@ -66,6 +66,8 @@ std::string Contract::text() const {
   text += join(reducedSizes, ", ", ": ") + ">, maps = [" + maps + "]" + pad;
   if (sumBits)
     text += ", tile.sum_bits = " + std::to_string(sumBits) + " : i64";
+  if (hasOnes)
+    text += ", tile.ones";
   text += "} {\n  ^bb0(" + blockArguments + "):\n" + body;
   text += body.empty() ? "    tile.yield %sum : " : "    tile.yield %z : ";
   text += result.type + "\n  }\n  return\n}\n";
@@ -380,7 +382,8 @@ std::string ashlar::systolic::test::runAndCompare(const Contract &contract,
     std::normal_distribution<double> normal(0, operand.scale);
     std::uniform_int_distribution<int> byte(-128, 127);
     for (int64_t i = 0; i < size; ++i)
-      memory.set(i, operand.type[0] == 'i'
+      memory.set(i, operand.value ? *operand.value
+                    : operand.type[0] == 'i'
                         ? double(byte(random)) * operand.scale
                         : normal(random));
     memories.push_back(std::move(memory));
