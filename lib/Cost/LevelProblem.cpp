@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LevelProblem.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/ContractDims.h"
 #include "ashlar/Analysis/SlotBox.h"
 #include <numeric>
 
@@ -11,21 +12,14 @@ LevelProblem::LevelProblem(tile::ContractOp op, const MachineModel &machine,
                            bool openSizes)
     : op(op), machine(machine), openSizes(openSizes),
       numParallel(op.getParallel().size()) {
-  sizes.assign(op.getParallel().begin(), op.getParallel().end());
-  llvm::append_range(sizes, op.getReduced());
+  ContractDims dims = dimsOf(op);
+  sizes = dims.sizes;
+  k = dims.k;
   unsigned last = numParallel - 1;
-  for (unsigned d = 0; d != numParallel; ++d) {
-    bool inA = op.getAMap().isFunctionOfDim(d),
-         inB = op.getBMap().isFunctionOfDim(d);
-    if (d == last && inA && inB)
-      lanes.push_back(d);
-    else if (d == last)
-      n.push_back(d);
-    else if (inA && !inB)
+  (llvm::is_contained(dims.batch, last) ? lanes : n).push_back(last);
+  for (unsigned d : dims.m)
+    if (d != last)
       m.push_back(d);
-  }
-  for (unsigned d = numParallel; d != sizes.size(); ++d)
-    k.push_back(d);
   for (const Scope &scope : machine.scopes)
     if (scope.kind == "grid")
       outer = std::exchange(inner, &scope);
