@@ -59,6 +59,17 @@ std::string ashlar::opencl::withoutScalarNulls(StringRef words) {
   return out;
 }
 
+/// LLVM's back end writes functions for what fills and copies memory, by names
+/// that llvm-spirv takes for LLVM's own, whose names it spells otherwise: they
+/// are any functions, by names of the same length.
+static std::string withOtherNames(std::string words) {
+  constexpr StringRef before = "spirv.llvm_", after = "helper.for_";
+  static_assert(before.size() == after.size());
+  for (size_t at = 0; (at = words.find(before.data(), at)) != words.npos;)
+    words.replace(at, after.size(), after.data());
+  return words;
+}
+
 static Expected<std::string> findTranslator() {
   const std::string named =
       sys::Process::GetEnv("ASHLAR_LLVM_SPIRV").value_or("");
@@ -85,7 +96,8 @@ Expected<std::string> ashlar::opencl::translateSpirv(StringRef words) {
   ScratchFolder folder("ashlar-spirv");
   if (Error error = folder.takeError())
     return error;
-  if (Error error = folder.write("kernels.spv", withoutScalarNulls(words)))
+  if (Error error = folder.write("kernels.spv",
+                                 withOtherNames(withoutScalarNulls(words))))
     return error;
   std::string in = folder.file("kernels.spv"), out = folder.file("kernels.bc"),
               said;
