@@ -132,10 +132,13 @@ bool LevelProblem::takes(const CopyEngine &engine, Value operand,
   if (engine.boxes && !takesBoxes(engine, type, map))
     return false;
   int64_t bytes = elementBytes(type.getElementType());
-  if (engine.alignmentBytes <= std::max<int64_t>(bytes, 4))
+  // Threads that wait for what they copy take any element.
+  if (!engine.asynchronous &&
+      engine.alignmentBytes <= std::max<int64_t>(bytes, 4))
     return true;
   // Rows that threads read are padded.
-  return !readsLanes() && takesRows(engine, type, map);
+  return !readsLanes() &&
+         (engine.alignmentBytes <= bytes || takesRows(engine, type, map));
 }
 
 static SlotBox slotOf(AffineMap map, const LevelCandidate &one, bool isWhole) {
