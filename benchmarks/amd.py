@@ -10,6 +10,8 @@ moved, the time and the share of the peak. The same choices for NVIDIA's sm_90a
 stand beside times that results/gpu.json has, so that a reader can judge the
 predictions.
 
+Tables of presets that are not named stay as they were.
+
   amd.py --bin build/bin [--presets gfx942,gfx1100] [--only gemm]
 """
 
@@ -164,42 +166,64 @@ for bf16.
 """
 
 
+NVIDIA = "sm_90a"
+
+
+def table(arguments, work, chosen, preset):
+    lines = [f"\n## {preset}\n",
+             "| bf16 | registers | scratch | LDS | workgroups | occupancy | "
+             "loop | issue | moved | predicted, us | of the peak |",
+             "|---" + "|--:" * 10 + "|"]
+    for _, name, save_case in chosen:
+        save_case(work / "m.onnx")
+        try:
+            lines.append(row(arguments, work, preset, name))
+        except RuntimeError as error:
+            lines.append(f"| {name} | {error} |" + " |" * 9)
+        print(lines[-1], flush=True)
+    return lines
+
+
+def table_nvidia(arguments, work, chosen, _):
+    measured = json.loads((ROOT / "benchmarks/results/gpu.json")
+                          .read_text())["cases"]
+    lines = [f"\n## {NVIDIA}, beside an H200\n",
+             "The same predictions, and times that `results/gpu.json` has.\n",
+             "| bf16 | moved | predicted, us | of the peak | measured, us "
+             "| of the peak |", "|---" + "|--:" * 5 + "|"]
+    for _, name, save_case in chosen:
+        save_case(work / "m.onnx")
+        lines.append(row_nvidia(arguments, work, name, measured))
+        print(lines[-1], flush=True)
+    return lines
+
+
+def tables_of(path):
+    """By preset: those of an earlier run."""
+    text = path.read_text() if path.exists() else ""
+    return {part.split()[0].rstrip(","): ["\n## " + part.rstrip("\n")]
+            for part in text.split("\n## ")[1:]}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--bin", type=pathlib.Path, required=True)
-    parser.add_argument("--presets", default="gfx942,gfx90a,gfx1100,gfx1201")
+    presets = ["gfx942", "gfx90a", "gfx1100", "gfx1201", NVIDIA]
+    parser.add_argument("--presets", default=",".join(presets))
     parser.add_argument("--only", default="", help="gemm, resnet50, attention")
     parser.add_argument("--output", type=pathlib.Path,
                         default=ROOT / "benchmarks/results/amd.md")
     arguments = parser.parse_args()
     chosen = [case for case in cases() if case[0].startswith(arguments.only)]
-    lines = [HEAD]
+    tables = tables_of(arguments.output)
     with tempfile.TemporaryDirectory() as temporary:
-        work = pathlib.Path(temporary)
         for preset in arguments.presets.split(","):
-            lines += [f"\n## {preset}\n",
-                      "| bf16 | registers | scratch | LDS | workgroups | "
-                      "occupancy | loop | issue | moved | predicted, us | of "
-                      "the peak |", "|---" + "|--:" * 10 + "|"]
-            for _, name, save_case in chosen:
-                save_case(work / "m.onnx")
-                try:
-                    lines.append(row(arguments, work, preset, name))
-                except RuntimeError as error:
-                    lines.append(f"| {name} | {error} |" + " |" * 9)
-                print(lines[-1], flush=True)
-        measured = json.loads((ROOT / "benchmarks/results/gpu.json")
-                              .read_text())["cases"]
-        lines += ["\n## sm_90a, beside an H200\n",
-                  "The same predictions, and times that `results/gpu.json` "
-                  "has.\n",
-                  "| bf16 | moved | predicted, us | of the peak | measured, us "
-                  "| of the peak |", "|---" + "|--:" * 5 + "|"]
-        for _, name, save_case in chosen:
-            save_case(work / "m.onnx")
-            lines.append(row_nvidia(arguments, work, name, measured))
-            print(lines[-1], flush=True)
-    arguments.output.write_text("\n".join(lines) + "\n")
+            write = table_nvidia if preset == NVIDIA else table
+            tables[preset] = write(arguments, pathlib.Path(temporary), chosen,
+                                   preset)
+    arguments.output.write_text("\n".join(
+        [HEAD, *(line for preset in presets if preset in tables
+                 for line in tables[preset])]) + "\n")
 
 
 if __name__ == "__main__":

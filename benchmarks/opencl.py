@@ -160,19 +160,19 @@ def measure(context, model, path, folder):
     return rows
 
 
-def launch_costs(tools):
-    """[[kernels before the host waits, by OpenCL's functions, by ours]], us a
-    kernel: the least of three; None where the program was not built."""
-    program = tools / "AshlarOpenCLLaunches"
+def launch_costs(program, **environment):
+    """[[kernels before the host waits, costs...]], us a kernel by each column
+    of the program's, the least of three; None where it was not built."""
     if not program.exists():
         return None
     least = {}
     for _ in range(3):
         said = subprocess.run([str(program)], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, text=True, check=True)
+                              stdout=subprocess.PIPE, text=True, check=True,
+                              env={**os.environ, **environment})
         for line in said.stdout.splitlines():
             words = line.split()
-            if len(words) == 3 and words[0].isdigit():
+            if len(words) >= 3 and words[0].isdigit():
                 found = [float(word) for word in words[1:]]
                 least[int(words[0])] = [
                     min(pair) for pair in zip(found, least.get(int(words[0]),
@@ -180,14 +180,43 @@ def launch_costs(tools):
     return [[count, *costs] for count, costs in least.items()]
 
 
-def launches_table(rows):
-    lines = ["\n## A kernel's launch\n",
-             "Microseconds a kernel that adds 16 floats, the least of three "
-             "runs of `AshlarOpenCLLaunches`; the host waits behind so\nmany.\n",
-             "| kernels | OpenCL's functions alone | the runtime's "
-             "queue |", "|---|---|---|"]
-    lines += [f"| {count} | {raw:.2f} | {ours:.2f} |"
-              for count, raw, ours in rows]
+def all_launch_costs(tools):
+    """Those of the device as it is, and as it says by the shim of the runtime's
+    tests that it is a GPU, which then records what repeats."""
+    program = tools / "AshlarOpenCLLaunches"
+    found = {"launches": launch_costs(program)}
+    shim = tools.parent / "runtime/test/shim"
+    if (shim / "libOpenCL.so.1").exists():
+        found["launches_as_gpu"] = launch_costs(
+            program, LD_LIBRARY_PATH=str(shim), ASHLAR_SHIM_GPU="1")
+    return {name: costs for name, costs in found.items() if costs}
+
+
+LAUNCHES = {
+    "launches": (
+        "A kernel's launch",
+        "Microseconds a kernel that adds 16 floats, the least of three runs of "
+        "`AshlarOpenCLLaunches`; the host waits behind so\nmany.\n"),
+    "launches_as_gpu": (
+        "The same with shared memory and command buffers",
+        "The device that says it is a GPU: unified shared memory in place of "
+        "buffers, and so many kernels recorded as a command\nbuffer that is "
+        "given to the queue again and again. What is slower here is not used "
+        "on processors.\n")}
+COLUMNS = ["OpenCL's functions alone", "the runtime's queue",
+           "recorded, OpenCL's functions alone", "recorded, the runtime"]
+
+
+def launches_table(name, rows):
+    title, about = LAUNCHES[name]
+    columns = COLUMNS[:max(map(len, rows)) - 1]
+    lines = [f"\n## {title}\n", about,
+             f"| kernels | {' | '.join(columns)} |",
+             "|---" * (1 + len(columns)) + "|"]
+    for count, *costs in rows:
+        cells = [f"{cost:.2f}" for cost in costs]
+        cells += [""] * (len(columns) - len(cells))
+        lines.append(f"| {count} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -229,16 +258,15 @@ ABOUT = ["# The target opencl on a driver for processors\n",
          "runs without OpenCL\n\n"]
 
 
-
 def report(about, results):
     models = {name: rows for name, rows in results.items()
-              if name != "launches"}
+              if name not in LAUNCHES}
     loads = [rows["load average"] for rows in models.values()]
     told = "\n".join(ABOUT).format(about=about, low=min(loads),
                                    high=max(loads))
-    costs = results.get("launches")
-    return LICENCE + told + table(models) + (launches_table(costs)
-                                             if costs else "")
+    return LICENCE + told + table(models) + "".join(
+        launches_table(name, results[name]) for name in LAUNCHES
+        if name in results)
 
 
 def main():
@@ -258,8 +286,7 @@ def main():
                 results[name] = measure(context, models[name], path,
                                         arguments.modules or context.work)
             print(table({name: results[name]}), flush=True)
-        if costs := launch_costs(arguments.bin.resolve()):
-            results["launches"] = costs
+        results.update(all_launch_costs(arguments.bin.resolve()))
     precision.write(arguments, "opencl",
                     functools.partial(report, arguments.about), results)
 

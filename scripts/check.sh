@@ -105,12 +105,18 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-exitcode=86:detect_container_overflow=0:allo
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-exitcode=86:halt_on_error=1:print_stacktrace=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-exitcode=86:halt_on_error=1}
 
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 failures=()
 logs="$root/$build/check"
 mkdir -p "$logs"
 
 wanted() {
   [ ${#only[@]} -eq 0 ] || printf '%s\n' "${only[@]}" | grep -qx "$1"
+}
+
+# failure TEXT: shows a failure of a phase itself, which the end shows again.
+failure() {
+  printf '   FAIL %s\n' "$1"
+  failures+=("FAIL $1")
 }
 
 # phase NAME MINUTES TITLE [FULL]: runs scripts/check/NAME.*, adds up what it
@@ -148,15 +154,15 @@ phase() {
   count=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1)
   local p=0 f=0 s=0
   [ -z "$count" ] || read -r p f s < <(tr -dc '0-9 ' <<<"$count")
+  mapfile -t -O ${#failures[@]} failures < <(grep '^FAIL ' "$log" | cut -c "1-400")
   if [ "$status" -eq 124 ]; then
-    printf '   FAIL %s: ended: it %s\n' "$name" \
-      "$(sed -n 2p "$log.used" 2>/dev/null)"
+    failure "$name: ended: it $(sed -n 2p "$log.used" 2>/dev/null)"
     f=$((f + 1))
   elif [ "$status" -ne 0 ] && [ "$f" -eq 0 ]; then
-    printf '   FAIL %s: ended with %d\n' "$name" "$status"
+    failure "$name: ended with $status"
     f=$((f + 1))
   elif [ -z "$count" ]; then
-    printf '   FAIL %s: said nothing of what it did\n' "$name"
+    failure "$name: said nothing of what it did"
     f=$((f + 1))
   fi
   if [ "$f" -gt 0 ]; then
@@ -177,7 +183,11 @@ phase() {
 closing() {
   printf '\n'
   [ "$failed" -gt 0 ] || [ "$passed" -eq 0 ] || say "${GREEN}All is well.${PLAIN} ($(seconds_since "$whole") s)"
-  [ "$failed" -eq 0 ] || say "${RED}Something failed.${PLAIN} ($(seconds_since "$whole") s; logs in $build/check)"
+  if [ "$failed" -gt 0 ]; then
+    say "${RED}Something failed.${PLAIN} ($(seconds_since "$whole") s; logs in $build/check)"
+    # Again where a reader of the end, or of a part of the output, finds them.
+    [ ${#failures[@]} -eq 0 ] || printf '%s\n' "${failures[@]}" | head -n 30
+  fi
   printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
   [ "$failed" -eq 0 ]
 }

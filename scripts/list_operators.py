@@ -24,11 +24,11 @@ TESTS = ROOT / ".deps" / f"onnx-{SET}"
 HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception -->
 # Operators
 
-Written by `scripts/list_operators.py` from `ashlar-compile --list-operators`, which reads the importer's own table. An opset is named
-where the definition of the operator changed; it holds up to the next. Types are those of the operands. The last column says how many of
-the tests of onnx {version} that consist of this operator alone pass. What does not, and why:
-[onnx-node-unsupported.txt](../test/Integration/onnx-node-unsupported.txt). What an index outside its dim
-does in Gather, ScatterND and their relatives: [numerics.md](numerics.md#indices).
+Written by `scripts/list_operators.py` from `ashlar-compile --list-operators`, which reads the importer's own table. An
+opset is named where the definition of the operator changed; it holds up to the next. Types are those of the operands.
+The last column says how many of the tests of onnx {version} that consist of this operator alone pass. What does not, and
+why: [onnx-node-unsupported.txt](../test/Integration/onnx-node-unsupported.txt). What an index outside its dim does in
+Gather, ScatterND and their relatives: [numerics.md](numerics.md#indices).
 
 | operator | opsets | types | tests |
 |---|---|---|---|

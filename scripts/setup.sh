@@ -15,6 +15,7 @@ Usage: scripts/setup.sh [--runtime-only] [--check]
 Installs the packages that Ashlar is built and tested with, on Debian 12:
 
   - system packages through apt-get (needs root: uses sudo where you are not);
+    a few that only some tests need are left out where there are none;
   - Python packages into .deps/venv inside the repository (no root);
   - ONNX's schema, out of the Python package, into .deps/onnx (no root);
   - on x86-64, an OpenCL driver for the processor into .deps/opencl and NVIDIA's
@@ -43,6 +44,12 @@ compiler_packages=(
   ocl-icd-libopencl1 spirv-tools openssl
 )
 
+# Tests that need them are skipped, and say so, where Debian has none: a second
+# OpenCL driver, what translates kernels for it, and on x86-64 Intel's compiler
+# for GPUs with a Level Zero driver that runs without one.
+optional_packages=(pocl-opencl-icd llvm-spirv-15)
+[ "$(uname -m)" != x86_64 ] || optional_packages+=(intel-opencl-icd libze1)
+
 # The schema of the pinned onnx wheel; the importer is generated from it.
 onnx_proto_sha256=8f39d0a1ae1abef5ca648922cdb06716d6bd1573c9e972b42854c16e9e352c16
 
@@ -63,6 +70,16 @@ missing_packages() {
   installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
     awk '$1 == "installed" { print $2 }' || true)
   printf '%s\n' "$@" | grep -vxF -f <(printf '%s\n' "$installed") || true
+}
+
+# known_packages NAME...: those that apt-get has in its lists.
+known_packages() {
+  local name
+  for name in "$@"; do
+    apt-cache show --no-all-versions "$name" >/dev/null 2>&1 &&
+      printf '%s\n' "$name"
+  done
+  return 0
 }
 
 as_root() {
@@ -111,6 +128,28 @@ install_system_packages() {
     as_root apt-get install -y --no-install-recommends \
     -o DPkg::Lock::Timeout=120 "${missing[@]}" ||
     fail "apt-get install failed" "The log: $logs/apt.log"
+  note "  done in $(seconds_since "$start") s"
+}
+
+# Behind the others, and one at a time: what cannot be had keeps nothing back.
+install_optional_packages() {
+  local missing name start
+  mapfile -t missing < <(missing_packages "${optional_packages[@]}" | sed '/^$/d')
+  [ ${#missing[@]} -gt 0 ] || return 0
+  mapfile -t missing < <(known_packages "${missing[@]}")
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if [ $check_only = yes ]; then
+    printf 'missing package, for some tests: %s\n' "${missing[@]}"
+    return 0
+  fi
+  say "Installing ${#missing[@]} system packages for some tests: ${missing[*]}"
+  start=$(now)
+  for name in "${missing[@]}"; do
+    quietly "$logs/apt-$name.log" \
+      as_root apt-get install -y --no-install-recommends \
+      -o DPkg::Lock::Timeout=120 "$name" ||
+      note "  no $name (the log: $logs/apt-$name.log); its tests are skipped"
+  done
   note "  done in $(seconds_since "$start") s"
 }
 
@@ -256,6 +295,7 @@ logs="$deps/logs"
 incomplete=no
 install_system_packages
 if [ $runtime_only = no ]; then
+  install_optional_packages
   install_python_packages
   copy_onnx_schema
   install_opencl_driver

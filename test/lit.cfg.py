@@ -46,6 +46,7 @@ llvm_config.add_tool_substitutions(
 )
 # What the machine has installed decides nothing.
 config.environment["ASHLAR_PTXAS"] = "none"
+config.environment["ASHLAR_OCLOC"] = "none"
 # What the sanitizers' options say must reach the programs under test.
 llvm_config.with_system_environment(
     ["ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"])

@@ -4,12 +4,27 @@
 #include "TileSearch.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/RingBytes.h"
+#include "ashlar/Cost/KnownLevels.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
 using namespace mlir;
 using namespace ashlar;
+
+/// Whether the verifier takes it.
+static bool fits(tile::ContractOp op, tile::StrategyAttr strategy) {
+  ScopedDiagnosticHandler quiet(op.getContext(),
+                                [](Diagnostic &) { return success(); });
+  tile::StrategyAttr before = op.getStrategyAttr();
+  op.setStrategyAttr(strategy);
+  bool taken = succeeded(op.verifyStrategy());
+  if (before)
+    op.setStrategyAttr(before);
+  else
+    op.removeStrategyAttr();
+  return taken;
+}
 
 namespace {
 class LevelChooser : public LevelProblem, private TileSearch {
@@ -31,20 +46,36 @@ private:
     return {one.cycles, group->registerBytes ? one.prediction.boxes : 0.0};
   }
 
-  std::optional<std::pair<LevelChoice, std::pair<double, double>>>
-  chooseCandidate() {
-    llvm::stable_sort(candidates,
-                      [&](const LevelCandidate &x, const LevelCandidate &y) {
-                        return timeOf(x) < timeOf(y);
-                      });
-    // What the verifier does not take is not for this contraction; nor is one
-    // whose windows reach farther than its tiles.
-    for (const LevelCandidate &one : candidates)
+  using Timed = std::pair<LevelChoice, std::pair<double, double>>;
+
+  /// The fastest that can be had, of equals the first. Few are looked at
+  /// before it is found, so that they are not sorted.
+  std::optional<Timed> chooseCandidate() {
+    std::vector<size_t> left(candidates.size());
+    std::iota(left.begin(), left.end(), size_t(0));
+    auto isLater = [&](size_t x, size_t y) {
+      return std::pair(timeOf(candidates[x]), x) >
+             std::pair(timeOf(candidates[y]), y);
+    };
+    std::make_heap(left.begin(), left.end(), isLater);
+    for (; !left.empty(); left.pop_back()) {
+      std::pop_heap(left.begin(), left.end(), isLater);
+      const LevelCandidate &one = candidates[left.back()];
+      if (best && timeOf(one) >= least)
+        break;
       if (tile::StrategyAttr strategy = strategyOf(one);
-          ringBytes(op, strategy) + bytesOfPhases(one) <= near->bytesOfPart() &&
-          !(isRefused && isRefused(strategy)) && fits(strategy))
-        return std::pair(LevelChoice{strategy, one.prediction}, timeOf(one));
+          isPossible(one, strategy))
+        return Timed(LevelChoice{strategy, one.prediction}, timeOf(one));
+    }
     return std::nullopt;
+  }
+
+  /// What the verifier does not take is not for this contraction; nor is one
+  /// whose windows reach farther than its tiles.
+  bool isPossible(const LevelCandidate &one, tile::StrategyAttr strategy) {
+    return ringBytes(op, strategy) + bytesOfPhases(one) <=
+               near->bytesOfPart() &&
+           !isRefused(strategy) && fits(op, strategy);
   }
 
   llvm::SmallVector<const MultiplyUnit *> units() override {
@@ -59,7 +90,7 @@ private:
   }
   void endWay() override {
     auto choice = chooseCandidate();
-    if (choice && (!best || choice->second < least))
+    if (choice)
       std::tie(best, least) = *choice;
   }
 
@@ -132,29 +163,45 @@ private:
 
   /// What each of a group holds of an accumulator: whole steps of the unit.
   void splitGroup(LevelCandidate one) {
+    measureSlots(one);
+    if (!fitsNear(one) || !hasRowsOfSwizzle(one))
+      return;
+    SmallVector<int64_t, 4> shares;
+    for (int64_t across = 1, most = mostAcross(one); across <= most;
+         across *= 2)
+      if (one.across = across; fitsBoxes(one))
+        shares.push_back(across);
     for (int64_t count = 1; count <= machine.groupsOf(*group); count *= 2)
-      for (int64_t down = count; down >= 1; down /= 2) {
-        one.part.assign(one.tile.begin(), one.tile.begin() + numParallel);
-        int64_t left = down;
-        for (unsigned d : m) {
-          int64_t factor = std::gcd(left, one.part[d]);
-          one.part[d] /= factor;
-          left /= factor;
-        }
-        int64_t &columns = one.part[numParallel - 1], right = count / down;
-        if (left != 1 || columns % (right * unit->n) != 0 ||
-            rowsOf(one.part) % unit->m != 0 || !hasRowsInside(one))
-          continue;
-        columns /= right;
-        if (!fitsSums(one))
-          continue;
-        for (one.slots = 2; one.slots <= 4; ++one.slots)
-          for (one.across = 1; one.across <= mostAcross(one); one.across *= 2)
-            if (fitsOperands(one)) {
-              predict(one);
-              candidates.push_back(one);
-            }
+      for (int64_t down = count; down >= 1; down /= 2)
+        if (takePart(one, down, count / down))
+          addSlots(one, shares);
+  }
+
+  /// Splits the tile into so many parts down and across; whether that is
+  /// possible and their sums have a place.
+  bool takePart(LevelCandidate &one, int64_t down, int64_t right) {
+    one.part.assign(one.tile.begin(), one.tile.begin() + numParallel);
+    for (unsigned d : m) {
+      int64_t factor = std::gcd(down, one.part[d]);
+      one.part[d] /= factor;
+      down /= factor;
+    }
+    int64_t &columns = one.part[numParallel - 1];
+    if (down != 1 || columns % (right * unit->n) != 0 ||
+        rowsOf(one.part) % unit->m != 0 || !hasRowsInside(one))
+      return false;
+    columns /= right;
+    return fitsSums(one);
+  }
+
+  void addSlots(LevelCandidate &one, ArrayRef<int64_t> shares) {
+    for (one.slots = 2; one.slots <= 4 && fitsNear(one); ++one.slots)
+      for (int64_t across : shares) {
+        one.across = across;
+        predict(one);
+        candidates.push_back(one);
       }
+    one.slots = 2;
   }
 
   /// Whether rows that a unit with fragments reads side by side lie so: 16
@@ -188,16 +235,15 @@ private:
       return bytes <= group->registerBytes * 3 / 4;
     return 2 * bytes <= sums->bytesOfPart();
   }
-  bool fitsOperands(const LevelCandidate &one) {
-    // What goes on by itself finds rows by their swizzle.
-    if (unit->fragment && unit->fragment->inFlight != 0)
-      for (auto [operand, map] : {std::pair(op.getA(), op.getAMap()),
-                                  std::pair(op.getB(), op.getBMap())})
-        if (!layoutOf(operand, rowOf(map, one)))
-          return false;
-    return fitsBoxes(one) &&
-           one.slots * (bytesOfA(one) + bytesOfB(one)) + bytesOfPhases(one) <=
-               near->bytesOfPart();
+  /// What goes on by itself finds rows by their swizzle.
+  bool hasRowsOfSwizzle(const LevelCandidate &one) {
+    if (!unit->fragment || unit->fragment->inFlight == 0)
+      return true;
+    return layoutOf(op.getA(), rowOf(op.getAMap(), one)) &&
+           layoutOf(op.getB(), rowOf(op.getBMap(), one));
+  }
+  bool fitsNear(const LevelCandidate &one) {
+    return bytesOfSlots(one) + bytesOfPhases(one) <= near->bytesOfPart();
   }
 
   /// Two words for each slot of both rings, each ring where it may begin.
@@ -206,19 +252,6 @@ private:
     return hasRoles() ? rings * int64_t(llvm::alignTo(
                                     words * one.slots * wordBytes, alignment))
                       : 0;
-  }
-
-  bool fits(tile::StrategyAttr strategy) {
-    ScopedDiagnosticHandler quiet(op.getContext(),
-                                  [](Diagnostic &) { return success(); });
-    tile::StrategyAttr before = op.getStrategyAttr();
-    op.setStrategyAttr(strategy);
-    bool taken = succeeded(op.verifyStrategy());
-    if (before)
-      op.setStrategyAttr(before);
-    else
-      op.removeStrategyAttr();
-    return taken;
   }
 
   IsRefused isRefused;
@@ -231,9 +264,25 @@ private:
 std::optional<LevelChoice>
 ashlar::chooseLevels(tile::ContractOp op, const MachineModel &machine,
                      bool openSizes,
-                     llvm::function_ref<bool(tile::StrategyAttr)> isRefused) {
+                     llvm::function_ref<bool(tile::StrategyAttr)> isRefused,
+                     KnownLevels *known) {
   if (llvm::is_contained(op.getParallel(), 0) ||
       llvm::is_contained(op.getReduced(), 0))
     return std::nullopt;
-  return LevelChooser(op, machine, openSizes, isRefused).run();
+  bool hasRefused = false;
+  auto refuses = [&](tile::StrategyAttr strategy) {
+    bool isOne = isRefused && isRefused(strategy);
+    hasRefused |= isOne;
+    return isOne;
+  };
+  if (known)
+    if (auto before = known->find(op, openSizes);
+        before && (!*before || (!refuses((*before)->strategy) &&
+                                fits(op, (*before)->strategy))))
+      return *before;
+  std::optional<LevelChoice> choice =
+      LevelChooser(op, machine, openSizes, refuses).run();
+  if (known && !hasRefused)
+    known->add(op, openSizes, choice);
+  return choice;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Cost/ContractShape.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/ContractDims.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -8,13 +9,13 @@ using namespace ashlar;
 ContractShape::ContractShape(tile::ContractOp op, const Core &core)
     : op(op), core(core), numParallel(op.getParallel().size()),
       last(numParallel - 1) {
-  sizes.assign(op.getParallel().begin(), op.getParallel().end());
-  llvm::append_range(sizes, op.getReduced());
+  ContractDims dims = dimsOf(op);
+  sizes = dims.sizes;
   int64_t bytes = elementBytes(op.getAccumulatorType());
   lanes = std::max<int64_t>(1, core.vectorBytes / bytes);
   terms = ShapedType::getNumElements(op.getReduced()) / core.group;
-  for (unsigned d = last; d-- > 0;)
-    if (isRow(d) && sizes[d] > 1)
+  for (unsigned d : llvm::reverse(dims.m))
+    if (d != last && sizes[d] > 1)
       rowDims.push_back(d);
 }
 

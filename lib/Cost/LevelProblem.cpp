@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LevelProblem.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/ContractDims.h"
 #include "ashlar/Analysis/SlotBox.h"
 #include <numeric>
 
@@ -11,21 +12,14 @@ LevelProblem::LevelProblem(tile::ContractOp op, const MachineModel &machine,
                            bool openSizes)
     : op(op), machine(machine), openSizes(openSizes),
       numParallel(op.getParallel().size()) {
-  sizes.assign(op.getParallel().begin(), op.getParallel().end());
-  llvm::append_range(sizes, op.getReduced());
+  ContractDims dims = dimsOf(op);
+  sizes = dims.sizes;
+  k = dims.k;
   unsigned last = numParallel - 1;
-  for (unsigned d = 0; d != numParallel; ++d) {
-    bool inA = op.getAMap().isFunctionOfDim(d),
-         inB = op.getBMap().isFunctionOfDim(d);
-    if (d == last && inA && inB)
-      lanes.push_back(d);
-    else if (d == last)
-      n.push_back(d);
-    else if (inA && !inB)
+  (llvm::is_contained(dims.batch, last) ? lanes : n).push_back(last);
+  for (unsigned d : dims.m)
+    if (d != last)
       m.push_back(d);
-  }
-  for (unsigned d = numParallel; d != sizes.size(); ++d)
-    k.push_back(d);
   for (const Scope &scope : machine.scopes)
     if (scope.kind == "grid")
       outer = std::exchange(inner, &scope);
@@ -138,10 +132,13 @@ bool LevelProblem::takes(const CopyEngine &engine, Value operand,
   if (engine.boxes && !takesBoxes(engine, type, map))
     return false;
   int64_t bytes = elementBytes(type.getElementType());
-  if (engine.alignmentBytes <= std::max<int64_t>(bytes, 4))
+  // Threads that wait for what they copy take any element.
+  if (!engine.asynchronous &&
+      engine.alignmentBytes <= std::max<int64_t>(bytes, 4))
     return true;
   // Rows that threads read are padded.
-  return !readsLanes() && takesRows(engine, type, map);
+  return !readsLanes() &&
+         (engine.alignmentBytes <= bytes || takesRows(engine, type, map));
 }
 
 static SlotBox slotOf(AffineMap map, const LevelCandidate &one, bool isWhole) {
@@ -240,17 +237,21 @@ static int64_t bytesOf(Value operand, AffineMap map, const LevelCandidate &one,
          slotOf(map, one, isWhole).numElements();
 }
 
-int64_t LevelProblem::bytesOfA(const LevelCandidate &one) {
-  if (!group->registerBytes) // arrays walk windows by themselves
-    return rowsOf(one.tile) * (lanes.empty() ? 1 : columnsOf(one.tile)) *
-           termsOf(one) * elementBytes(getElementTypeOrSelf(op.getA()));
-  return bytesOf(op.getA(), op.getAMap(), one, path.size() > 1);
-}
-int64_t LevelProblem::bytesOfB(const LevelCandidate &one) {
-  if (!group->registerBytes)
-    return columnsOf(one.tile) * termsOf(one) *
-           elementBytes(getElementTypeOrSelf(op.getB()));
-  return bytesOf(op.getB(), op.getBMap(), one, path.size() > 1);
+void LevelProblem::measureSlots(LevelCandidate &one) {
+  if (group->registerBytes) {
+    bool isWhole = path.size() > 1;
+    one.bytesA = bytesOf(op.getA(), op.getAMap(), one, isWhole);
+    one.bytesB = bytesOf(op.getB(), op.getBMap(), one, isWhole);
+    return;
+  }
+  // Arrays walk windows by themselves.
+  auto size = [](Value operand) {
+    return elementBytes(getElementTypeOrSelf(operand));
+  };
+  int64_t columns = columnsOf(one.tile), terms = termsOf(one);
+  one.bytesA = rowsOf(one.tile) * (lanes.empty() ? 1 : columns) * terms *
+               size(op.getA());
+  one.bytesB = columns * terms * size(op.getB());
 }
 int64_t LevelProblem::rowOf(AffineMap map, const LevelCandidate &one) {
   int64_t row = 1;

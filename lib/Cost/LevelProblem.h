@@ -13,8 +13,9 @@ namespace ashlar {
 
 /// All that is chosen; sizes by dim of the contraction.
 struct LevelCandidate {
-  mlir::SmallVector<int64_t> tile,
-      part;           ///< of an accumulator; of one of its group
+  mlir::SmallVector<int64_t, 8> tile,
+      part;                       ///< of an accumulator; of one of its group
+  int64_t bytesA = 0, bytesB = 0; ///< of a slot, as measureSlots() finds them
   int64_t across = 1; ///< parts of the grid side by side that share b's copies
   int64_t slots = 2;
   double cycles = 0;
@@ -49,8 +50,11 @@ protected:
     return tile[numParallel - 1];
   }
   int64_t termsOf(const LevelCandidate &one);
-  int64_t bytesOfA(const LevelCandidate &one);
-  int64_t bytesOfB(const LevelCandidate &one);
+  /// What a slot of each operand takes, which depends on the tile alone.
+  void measureSlots(LevelCandidate &one);
+  static int64_t bytesOfSlots(const LevelCandidate &one) {
+    return one.slots * (one.bytesA + one.bytesB);
+  }
   /// Elements of an operand that a tile has along its last dim.
   int64_t rowOf(mlir::AffineMap map, const LevelCandidate &one);
   /// The outermost row dim with several parts, which read the same b.

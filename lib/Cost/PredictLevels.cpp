@@ -85,14 +85,13 @@ double LevelProblem::cyclesOfCopies(const LevelCandidate &one,
         isByThreads ? double(std::max(each, engine.minimumBytes)) / each : 1;
     return double(bytes) * longer / engine.bytesPerCycle;
   };
-  return cyclesOf(op.getA(), bytesOfA(one)) +
-         cyclesOf(op.getB(), bytesOfB(one)) / one.across;
+  return cyclesOf(op.getA(), one.bytesA) +
+         cyclesOf(op.getB(), one.bytesB) / one.across;
 }
 
 int64_t LevelProblem::residents(const LevelCandidate &one) {
   constexpr int64_t most = 4;
-  int64_t bytes =
-      std::max<int64_t>(1, one.slots * (bytesOfA(one) + bytesOfB(one)));
+  int64_t bytes = std::max<int64_t>(1, bytesOfSlots(one));
   return std::clamp<int64_t>(near->bytes / bytes, 1, most);
 }
 

@@ -30,10 +30,13 @@ bool RefusedStrategies::refuse(Location kernel) {
   return isNew;
 }
 
+bool RefusedStrategies::isEmpty() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return refused.empty();
+}
+
 bool RefusedStrategies::contains(Location op, StringRef strategy) const {
   std::lock_guard<std::mutex> lock(mutex);
-  if (refused.empty())
-    return false;
   auto found = refused.find(nodesOf(op));
   return found != refused.end() && found->second.count(strategy.str());
 }

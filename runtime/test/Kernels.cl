@@ -45,6 +45,22 @@ kernel void add_f32(BUFFERS_3, long count, long chunk, OWN) {
     sum[i] = a[i] + b[i];
 }
 
+// The same through 4096 bytes that the threads of a workgroup share.
+kernel void add_shared_f32(BUFFERS_3, long count, long chunk, OWN) {
+  local float kept[1024];
+  global const float *a = (global const float *)(p0 + o0);
+  global const float *b = (global const float *)(p1 + o1);
+  global float *sum = (global float *)(p2 + o2);
+  long begin = get_group_id(0) * chunk, end = min(begin + chunk, count);
+  long threads = get_local_size(0), own = get_local_id(0);
+  for (long i = begin + own; i < end; i += threads)
+    kept[(i - begin) & 1023] = a[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  // Another thread's.
+  for (long i = end - 1 - own; i >= begin; i -= threads)
+    sum[i] = kept[(i - begin) & 1023] + b[i];
+}
+
 // Through the scratch, which holds a chunk.
 kernel void double_f32(BUFFERS_2, long count, long chunk, OWN) {
   global const float *in = (global const float *)(p0 + o0);

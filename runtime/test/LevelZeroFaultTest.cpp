@@ -8,6 +8,7 @@
 #include "NeedsLevelZero.h"
 #include "NeedsOpenCL.h"
 #include "Served.h"
+#include "ashlar/runtime/gpu_abi.h"
 #include "level_zero/FindDouble.h"
 
 using namespace ashlar::test;
@@ -157,6 +158,62 @@ TEST_F(LevelZeroCode, AKernelOfOtherParametersIsRefused) {
   b.program().kernels[0]->symbol = "bare";
   expectRefused(std::move(b), ASHLAR_CORRUPT,
                 "kernel bare takes 1 parameters; expected 10");
+}
+
+/// Machine code for a GPU in front of the sample's SPIR-V. The double runs what
+/// stands behind its header.
+class LevelZeroForms : public LevelZeroCode {
+protected:
+  ModuleBuilder withCode(const char *format, std::vector<uint8_t> behind) {
+    ModuleBuilder b = sample();
+    std::vector<uint8_t> code(64);
+    const uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
+    std::copy(std::begin(magic), std::end(magic), code.begin());
+    code[0x12] = 205; // EM_INTELGT
+    code.insert(code.end(), behind.begin(), behind.end());
+    auto spirv = std::make_unique<ashlar::fb::ExecutableT>();
+    spirv->format = ASHLAR_SPIRV_ADDRESSES_FORMAT;
+    spirv->section = b.program().executables[0]->section;
+    spirv->variant_of = 1;
+    b.program().executables[0]->format = format;
+    b.program().executables[0]->section =
+        b.addSection(ashlar::fb::SectionKind::Code, code);
+    b.program().executables.push_back(std::move(spirv));
+    b.program().required_features = {ASHLAR_MODULE_FORMAT_1_1};
+    return b;
+  }
+  /// How many modules of machine code a served sample has made.
+  uint64_t serveWith(const char *format, std::vector<uint8_t> behind) {
+    const uint64_t before = driver->fromCode;
+    ashlar_status_t status =
+        serve(withCode(format, std::move(behind)).build(), "level-zero:0");
+    EXPECT_EQ(status.code, ASHLAR_OK) << status.message;
+    expectNothingAlive();
+    return driver->fromCode - before;
+  }
+};
+
+TEST_F(LevelZeroForms, MachineCodeForTheVeryGpuIsTaken) {
+  EXPECT_EQ(serveWith("zebin-pvc", levelZeroKernels()), 1u);
+}
+
+TEST_F(LevelZeroForms, ThatOfOthersIsNot) {
+  EXPECT_EQ(serveWith("zebin-dg2", levelZeroKernels()), 0u);
+}
+
+TEST_F(LevelZeroForms, WhatTheDriverDoesNotTakeIsSpirv) {
+  EXPECT_EQ(serveWith("zebin-pvc", {1, 2, 3, 4}), 0u);
+}
+
+TEST_F(LevelZeroForms, CodeThatIsCutOffDoesNotReachTheDriver) {
+  ModuleBuilder b = withCode("zebin-pvc", levelZeroKernels());
+  std::vector<uint8_t> &code =
+      b.sectionBytes[b.program().executables[0]->section];
+  code[0x3a] = 64;   // bytes of a section's header
+  code[0x3c] = 0xff; // so many of them
+  code[0x3d] = 0xff;
+  expectRefused(std::move(b), ASHLAR_CORRUPT,
+                "the code is no zebin: it is cut off");
 }
 
 TEST_F(LevelZeroCode, KernelsOfOpenCLsCallAreNotTaken) {

@@ -19,13 +19,25 @@ OpenCLShim ashlar_opencl_shim;
 
 namespace {
 
+using FindExtension =
+    decltype(Functions::GetExtensionFunctionAddressForPlatform);
+
+/// The loader's, or behind it an extension's of the first platform that was
+/// asked for one.
+Platform askedLast = nullptr;
 void *real(const char *name) {
   static void *loader = [] {
     if (const char *lost = std::getenv("ASHLAR_SHIM_LOST"))
       ashlar_opencl_shim.start(std::strtoull(lost, nullptr, 10), -5, true);
     return dlopen(ASHLAR_OPENCL_LOADER, RTLD_NOW | RTLD_LOCAL);
   }();
-  return loader ? dlsym(loader, name) : nullptr;
+  if (!loader)
+    return nullptr;
+  if (void *found = dlsym(loader, name))
+    return found;
+  auto find = reinterpret_cast<FindExtension>(
+      dlsym(loader, "clGetExtensionFunctionAddressForPlatform"));
+  return find && askedLast ? find(askedLast, name) : nullptr;
 }
 
 template <typename Handle> constexpr int kindOf() {
@@ -34,7 +46,9 @@ template <typename Handle> constexpr int kindOf() {
          : std::is_same_v<Handle, Program>      ? 2
          : std::is_same_v<Handle, Kernel>       ? 3
          : std::is_same_v<Handle, CommandQueue> ? 4
-                                                : 5;
+         : std::is_same_v<Handle, EventId>      ? 5
+         : std::is_same_v<Handle, void *>       ? 6
+                                                : 7;
 }
 template <typename Handle> void count(int by) {
   ashlar_opencl_shim.alive[kindOf<Handle>()] += by;
@@ -51,6 +65,23 @@ bool failsNow(const char *name) {
   return true;
 }
 
+/// What a device says in place of its driver.
+void pretend(uint32_t what, void *value) {
+  static const bool isGpu = std::getenv("ASHLAR_SHIM_GPU");
+  constexpr uint64_t typeGpu = 4;
+  const OpenCLShim &shim = ashlar_opencl_shim;
+  const uint64_t instead = what == deviceType           ? isGpu * typeGpu
+                           : what == deviceLocalMemSize ? shim.localBytes.load()
+                           : what == deviceMaxWorkGroupSize
+                               ? shim.threads.load()
+                               : 0;
+  if (value && instead != 0)
+    std::memcpy(value, &instead, sizeof(instead));
+}
+
+/// Null: it is none of the extensions that are watched.
+void *watched(const char *name);
+
 /// One for each function of the table.
 template <typename Function, const char *const &name> struct Forward;
 template <typename Result, typename... Given, const char *const &name>
@@ -64,7 +95,8 @@ struct Forward<Result (*)(Given...), name> {
         std::get<sizeof...(Given) - 1>(std::tuple<Given...>(given...));
     std::string_view called = name;
     constexpr bool isCreation = std::is_same_v<Last, Code *>;
-    bool releases = called.substr(0, 9) == "clRelease",
+    bool releases =
+             called.substr(0, 9) == "clRelease" || called == "clMemFreeINTEL",
          retains = called.substr(0, 8) == "clRetain";
     if constexpr (isCreation || std::is_same_v<Result, Code>)
       if (!releases && !retains && (!function || failsNow(name))) {
@@ -78,10 +110,24 @@ struct Forward<Result (*)(Given...), name> {
           return ashlar_opencl_shim.code;
         }
       }
+    if constexpr (std::is_same_v<First, Platform> &&
+                  std::is_same_v<Result, void *>) {
+      askedLast = std::get<0>(std::tuple<Given...>(given...));
+      if (void *own = watched(last); own && real(last))
+        return own;
+    }
     Result result = function(given...);
+    if constexpr (std::is_same_v<First, DeviceId>)
+      if (called == "clGetDeviceInfo")
+        pretend(std::get<1>(std::tuple<Given...>(given...)),
+                std::get<3>(std::tuple<Given...>(given...)));
+    if (called == "clEnqueueCommandBufferKHR")
+      ++ashlar_opencl_shim.recorded;
     if constexpr (isCreation) {
       if (result)
         count<Result>(1);
+      if constexpr (std::is_same_v<Result, void *>)
+        ++ashlar_opencl_shim.shared;
       if constexpr (std::is_same_v<Result, Program>)
         if (result)
           ++(called == "clCreateProgramWithBinary"
@@ -89,7 +135,8 @@ struct Forward<Result (*)(Given...), name> {
                  : ashlar_opencl_shim.fromSpirv);
     } else if constexpr (std::is_same_v<Result, Code>) {
       if (result == 0 && (releases || retains))
-        count<First>(releases ? -1 : 1);
+        count<std::conditional_t<std::is_same_v<Last, void *>, Last, First>>(
+            releases ? -1 : 1);
       if constexpr (std::is_same_v<Last, EventId *>)
         if (result == 0 && last)
           count<EventId>(1);
@@ -110,3 +157,26 @@ struct Forward<Result (*)(Given...), name> {
   extern "C" [[gnu::visibility("default")]] void cl##NAME()                    \
       __attribute__((ifunc("resolve" #NAME)));
 ASHLAR_OPENCL_FUNCTIONS(ASHLAR_SHIM_FUNCTION)
+
+#define ASHLAR_SHIM_NAME(RESULT, NAME, ARGUMENTS)                              \
+  static constexpr const char *nameOf##NAME = "cl" #NAME;
+ASHLAR_OPENCL_SHARED_MEMORY(ASHLAR_SHIM_NAME)
+ASHLAR_OPENCL_COMMAND_BUFFERS(ASHLAR_SHIM_NAME)
+
+static void *watchedOf(std::string_view name) {
+#define ASHLAR_SHIM_WATCH(TABLE, NAME)                                         \
+  if (name == nameOf##NAME)                                                    \
+    return reinterpret_cast<void *>(                                           \
+        &Forward<decltype(TABLE::NAME), nameOf##NAME>::call);
+#define ASHLAR_SHIM_SHARED(RESULT, NAME, ARGUMENTS)                            \
+  ASHLAR_SHIM_WATCH(SharedMemoryFunctions, NAME)
+#define ASHLAR_SHIM_RECORDER(RESULT, NAME, ARGUMENTS)                          \
+  ASHLAR_SHIM_WATCH(CommandBufferFunctions, NAME)
+  ASHLAR_OPENCL_SHARED_MEMORY(ASHLAR_SHIM_SHARED)
+  ASHLAR_OPENCL_COMMAND_BUFFERS(ASHLAR_SHIM_RECORDER)
+  return nullptr;
+}
+
+namespace {
+void *watched(const char *name) { return watchedOf(name); }
+} // namespace

@@ -23,8 +23,14 @@ struct OpenCLShim {
   /// What failed first, "clFlush"; null: nothing.
   std::atomic<const char *> failed{nullptr};
   /// Created and not released: contexts, buffers, programs, kernels, queues,
-  /// events.
-  std::atomic<int64_t> alive[6] = {};
+  /// events, shared memory, command buffers.
+  static constexpr int kinds = 8;
+  std::atomic<int64_t> alive[kinds] = {};
+  /// Command buffers given to a queue, and allocations of shared memory.
+  std::atomic<uint64_t> recorded{0}, shared{0};
+
+  /// What devices say they have of a workgroup's; 0: as the driver says.
+  std::atomic<uint64_t> localBytes{0}, threads{0};
 
   /// Programs created so far, from SPIR-V and from what was compiled before.
   std::atomic<uint64_t> fromSpirv{0}, fromBinary{0};
@@ -41,7 +47,8 @@ struct OpenCLShim {
 } // namespace ashlar::test
 
 /// The shim's one, for dlsym. From the environment: ASHLAR_SHIM_LOST, the
-/// number of the call from which on all fail.
+/// number of the call from which on all fail; ASHLAR_SHIM_GPU, whatever it is:
+/// devices say that they are GPUs.
 extern "C" ashlar::test::OpenCLShim ashlar_opencl_shim;
 
 #endif // ASHLAR_RUNTIME_TEST_OPENCLSHIM_H

@@ -72,4 +72,78 @@ TEST_F(OpenCLFailing, NothingLeaksWhereAllGoesWell) {
   EXPECT_GT(shim->calls, 100u);
 }
 
+/// Devices that say they are GPUs have memory with addresses and record what
+/// repeats; processors have neither.
+TEST_F(OpenCLFailing, GpusHaveSharedMemoryAndRecord) {
+  const bool isGpu = std::getenv("ASHLAR_SHIM_GPU");
+  const uint64_t shared = shim->shared, recorded = shim->recorded;
+  rounds = 4;
+  ashlar_status_t status = serve(*there, "opencl:0");
+  EXPECT_EQ(status.code, ASHLAR_OK) << status.message;
+  expectNothingAlive();
+  EXPECT_EQ(shim->shared > shared, isGpu);
+  EXPECT_EQ(shim->recorded > recorded, isGpu);
+}
+
+class OpenCLSmall : public OpenCLShimmed {
+protected:
+  void TearDown() override {
+    if (shim)
+      shim->localBytes = shim->threads = 0;
+  }
+  /// The sample, whose sum is computed by workgroups of 16 threads through 4096
+  /// bytes of their own.
+  ModuleBuilder sample() {
+    ModuleBuilder b = sampleModule();
+    EXPECT_TRUE(b.useOpenCL());
+    ashlar::fb::KernelT &kernel = *b.program().kernels[0];
+    EXPECT_EQ(kernel.symbol, "add_f32");
+    kernel.symbol = "add_shared_f32";
+    kernel.block = {16};
+    for (ashlar::fb::CommandUnion &command : b.programEntry().commands)
+      if (ashlar::fb::DispatchT *dispatch = command.AsDispatch();
+          dispatch && dispatch->kernel == 0)
+        dispatch->grid.push_back(
+            std::make_unique<ashlar::fb::SizeExpressionT>(*dispatch->groups));
+    b.program().required_features = {ASHLAR_MODULE_FORMAT_1_1};
+    return b;
+  }
+  ashlar_status_t load() {
+    ashlar_status_t status = serve(sample().build(), "opencl:0");
+    expectNothingAlive();
+    return status;
+  }
+};
+
+TEST_F(OpenCLSmall, AWorkgroupThatFitsIsRun) {
+  shim->localBytes = 4096;
+  shim->threads = 16;
+  ashlar_status_t status = load();
+  EXPECT_EQ(status.code, ASHLAR_OK) << status.message;
+}
+
+TEST_F(OpenCLSmall, LessLocalMemoryThanAKernelNeedsIsRefused) {
+  shim->localBytes = 4095;
+  ashlar_status_t status = load();
+  EXPECT_EQ(status.code, ASHLAR_UNSUPPORTED);
+  EXPECT_NE(said.find("kernel add_shared_f32 needs 4096 bytes of local memory "
+                      "of a workgroup, and opencl:0 ("),
+            said.npos)
+      << said;
+  EXPECT_NE(said.find("has 4095 at most; compile for opencl:generic"),
+            said.npos)
+      << said;
+}
+
+TEST_F(OpenCLSmall, SmallerWorkgroupsThanAKernelNeedsAreRefused) {
+  shim->threads = 15;
+  ashlar_status_t status = load();
+  EXPECT_EQ(status.code, ASHLAR_UNSUPPORTED);
+  EXPECT_NE(said.find("kernel add_shared_f32 needs workgroups of 16 threads"),
+            said.npos)
+      << said;
+  EXPECT_NE(said.find("has 15 at most; compile for opencl:generic"), said.npos)
+      << said;
+}
+
 } // namespace

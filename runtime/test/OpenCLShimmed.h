@@ -22,6 +22,7 @@ protected:
     if (!shim)
       GTEST_SKIP() << "the shim is not in LD_LIBRARY_PATH";
     shim->start(0, 0, false);
+    shim->localBytes = shim->threads = 0;
     if (std::string why = whyNoOpenCL(); !why.empty())
       GTEST_SKIP() << why;
     ModuleBuilder onDevice = sampleModule();
@@ -31,9 +32,10 @@ protected:
   }
 
   void expectNothingAlive() {
-    const char *const kinds[] = {"contexts", "buffers", "programs",
-                                 "kernels",  "queues",  "events"};
-    for (int i = 0; i < 6; ++i)
+    const char *const kinds[] = {"contexts",      "buffers",        "programs",
+                                 "kernels",       "queues",         "events",
+                                 "shared memory", "command buffers"};
+    for (int i = 0; i < OpenCLShim::kinds; ++i)
       EXPECT_EQ(shim->alive[i], 0) << kinds[i];
   }
 

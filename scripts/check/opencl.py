@@ -4,8 +4,10 @@
 the driver that scripts/setup.sh installs, or those of the machine.
 
 Programs of the target level-zero on a driver double, whose launches run there,
-those of matrix units too; Intel's compiler for GPUs takes their kernels, and
-PoCL those of opencl:pocl, where they are installed.
+those of matrix units too; Intel's compiler for GPUs takes their kernels, its
+Level Zero driver, without hardware, models as SPIR-V and as machine code, and
+PoCL those of opencl:pocl, where they are installed. A driver that says its
+device is a GPU gives it shared memory and records what repeats.
 
 Operator tests that pass on cpu pass for the presets generic and subgroups;
 real models agree with ONNX Runtime, those of which a part runs beside the
@@ -15,6 +17,7 @@ sample, in the mode full all operator tests and all models.
 """
 
 import argparse
+import contextlib
 import os
 import pathlib
 import re
@@ -60,6 +63,13 @@ EVERY_LEVEL_ZERO = {"plain": (40, 400), "quick": (200, 900), "full": (4, 40)}
 UNIT_CASES = {"plain": 2, "quick": 1, "full": 12}
 MODELS_LEVEL_ZERO = {"plain": ["hey_jarvis"], "quick": [], "full": [
     "hey_jarvis", "ppocr_cls", "mobilenet_v2", "minilm_l6"]}
+# Through Intel's driver, which computes nothing without hardware.
+MODELS_DRIVER = {"plain": ["hey_jarvis"], "quick": [], "full": [
+    "hey_jarvis", "minilm_l6", "mobilenet_v2", "ppocr_cls", "ppocr_det",
+    "ppocr_rec", "resnet50"]}
+# Where the driver says that its device is a GPU.
+MODELS_AS_GPU = {"plain": ["hey_jarvis"], "quick": [], "full": [
+    "hey_jarvis", "minilm_l6", "mobilenet_v2", "ppocr_cls"]}
 # A driver without SPIR-V, which takes what llvm-spirv made of it.
 POCL = "opencl:pocl"
 NO_HALVES = re.compile("opencl:0 lacks cl_khr_fp16")  # numbers of 16 bits
@@ -185,9 +195,8 @@ def check_level_zero(arguments, tools, work, counts):
     if not (double / "libze_loader.so.1").exists():
         counts.skip("level-zero", f"no driver double in {double}")
         return
-    before = os.environ.get("LD_LIBRARY_PATH")
-    os.environ["LD_LIBRARY_PATH"] = str(double)
-    try:
+    # It takes no machine code, which takes a while to make.
+    with environment(LD_LIBRARY_PATH=str(double), ASHLAR_OCLOC="none"):
         device = "level-zero:0"
         check_operators(arguments, tools, LEVEL_ZERO,
                         EVERY_LEVEL_ZERO[arguments.mode], work, counts,
@@ -199,15 +208,53 @@ def check_level_zero(arguments, tools, work, counts):
         temps = check_models(tools, LEVEL_ZERO, device,
                              MODELS_LEVEL_ZERO[arguments.mode], work, counts,
                              "kernels.spv")
-    finally:
-        if before is None:
-            del os.environ["LD_LIBRARY_PATH"]
-        else:
-            os.environ["LD_LIBRARY_PATH"] = before
     if temps:
         check_spirv(temps, counts)
         check_native(temps, counts)
         shutil.rmtree(temps, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def environment(**values):
+    """That of the programs that are called meanwhile."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def check_driver(tools, mode, work, counts):
+    """Intel's Level Zero driver, told that there is hardware."""
+    models = MODELS_DRIVER[mode]
+    if not models:
+        return
+    own = work / "driver"
+    own.mkdir()
+    _, said = call(sys.executable,
+                   ROOT / "test/Integration/level_zero_driver.py",
+                   "--bin", tools, "--work", own, *models)
+    count_said(counts, "Level Zero's driver", said)
+
+
+def check_as_gpu(arguments, tools, work, counts):
+    """Memory with addresses and command buffers, by the shim of the runtime's
+    tests."""
+    models = MODELS_AS_GPU[arguments.mode]
+    shim = arguments.build.resolve() / "runtime/test/shim"
+    if not models:
+        return
+    if not (shim / "libOpenCL.so.1").exists():
+        counts.skip("devices as GPUs", f"there is no shim in {shim}")
+        return
+    with environment(LD_LIBRARY_PATH=str(shim), ASHLAR_SHIM_GPU="1"):
+        check_models(tools, "opencl:generic", DEVICE, models, work / "as_gpu",
+                     counts, "kernels.spv")
 
 
 def check_units(tools, mode, device, counts):
@@ -256,17 +303,11 @@ def check_pocl(arguments, tools, work, counts):
     vendors = work / "pocl"
     vendors.mkdir()
     (vendors / "pocl.icd").write_text(f"{library}\n")
-    before = os.environ.get("OCL_ICD_VENDORS")
-    os.environ["OCL_ICD_VENDORS"] = str(vendors)
-    try:
+    with environment(OCL_ICD_VENDORS=str(vendors)):
         check_operators(arguments, tools, POCL, EVERY_POCL[arguments.mode],
                         work, counts, refusal=NO_HALVES)
         check_models(tools, POCL, DEVICE, MODELS_POCL[arguments.mode], work,
                      counts, "kernels.bc")
-    finally:
-        del os.environ["OCL_ICD_VENDORS"]
-        if before is not None:
-            os.environ["OCL_ICD_VENDORS"] = before
 
 
 def check_both(tools, work, counts):
@@ -309,7 +350,9 @@ def main():
             run_models(tools, BESIDE, None, MODELS_BESIDE[arguments.mode], work,
                        counts)
             check_both(tools, work, counts)
+            check_as_gpu(arguments, tools, work, counts)
             check_level_zero(arguments, tools, work, counts)
+            check_driver(tools, arguments.mode, work, counts)
             check_pocl(arguments, tools, work, counts)
     print(f"{counts.passed} passed, {counts.failed} failed, "
           f"{counts.skipped} skipped")

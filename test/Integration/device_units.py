@@ -28,13 +28,14 @@ import unit_bytes
 
 TYPES = {TensorProto.FLOAT16: np.float16,
          TensorProto.BFLOAT16: ml_dtypes.bfloat16,
-         TensorProto.FLOAT: np.float32}
+         TensorProto.FLOAT: np.float32, TensorProto.DOUBLE: np.float64}
 KINDS = {"f16": TensorProto.FLOAT16, "bf16": TensorProto.BFLOAT16,
-         "tf32": TensorProto.FLOAT}
+         "tf32": TensorProto.FLOAT, "f64": TensorProto.DOUBLE}
 # ||found - wanted|| / ||wanted||: no element has more than one rounding, but in
-# an attention that of its weights; units of TF32 leave bits of both factors out.
+# an attention that of its weights; units of TF32 leave bits of both factors out,
+# sums of f64 are in another order.
 MOST = {TensorProto.FLOAT16: 2 ** -11, TensorProto.BFLOAT16: 2 ** -8,
-        TensorProto.FLOAT: 2 ** -10}
+        TensorProto.FLOAT: 2 ** -10, TensorProto.DOUBLE: 2 ** -49}
 
 
 def product(random, kind, sides=(1, 7, 16, 33, 64, 96, 130)):

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Modules through Intel's own Level Zero driver, without a GPU.
+"""Models through Intel's own Level Zero driver, without a GPU.
 
 The driver can be told that there is hardware which computes nothing, and the
 loader that it checks every call. Outputs are of no meaning then: what is
-checked is that the driver builds all kernels and that neither it nor the
-loader's validation has anything to say.
+checked is that the driver takes all kernels, as SPIR-V and, where ocloc is
+there, as machine code, and that neither it nor the loader's validation has
+anything to say.
+
+  level_zero_driver.py --bin build/bin --work /tmp/w MODEL...
 """
 
 import argparse
@@ -15,6 +18,12 @@ import pathlib
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import device_run  # noqa: E402
+import model_list  # noqa: E402
+import ocloc_kernels  # noqa: E402
+
+TARGET = "level-zero:pvc"
 # Of which chip, and how many slices, subslices and units of it there are.
 WITHOUT_HARDWARE = {
     "NEOReadDebugKeys": "1", "SetCommandStreamReceiver": "1",
@@ -35,40 +44,64 @@ def environment():
     return found
 
 
+def call(command, **how):
+    return subprocess.run(
+        [str(word) for word in command], stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        errors="replace", **how)
+
+
 def why_not_run(tools, module, work):
-    """Why a module does not run without a word of the driver's; or \"\"."""
+    """Why a module does not run without a word of the driver's; or ""."""
     # It leaves what it would give the hardware where it stands.
-    done = subprocess.run(
-        [tools / "ashlar-bench", module.resolve(), "--device=level-zero:0",
-         "--min-time=0", "--warmup=2"], cwd=work, env=environment(),
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, errors="replace")
+    done = call([tools / "ashlar-bench", module.resolve(),
+                 "--device=level-zero:0", "--min-time=0", "--warmup=2"],
+                cwd=work, env=environment())
     said = [line for line in done.stderr.splitlines() if line.strip()]
+    for left in work.glob("*.aub"):
+        left.unlink()
     if done.returncode or said:
         return f"ended with {done.returncode}: {said[:1]}"
     return ""
+
+
+def check_model(tools, model, path, work, tally):
+    """As SPIR-V, and with machine code in front of it."""
+    module = work / f"{model.name}.ash"
+    ocloc = ocloc_kernels.find_ocloc()
+    for name, compiler in (("SPIR-V", "none"), ("machine code", ocloc)):
+        if not compiler:
+            tally.skip(f"{model.name}, {name}", "there is no ocloc (Debian: "
+                       "intel-opencl-icd); ASHLAR_OCLOC may name it")
+            continue
+        done = call([tools / "ashlar-compile", path, f"--target={TARGET}",
+                     "--quiet", "-o", module, *model.arguments()],
+                    env=dict(os.environ, ASHLAR_OCLOC=compiler))
+        why = done.stderr.strip()[:300] if done.returncode else ""
+        if not why and (b"zebin-pvc" in module.read_bytes()) != (
+                name == "machine code"):
+            why = "expected machine code in the module, and only there"
+        tally.add(f"{model.name} on {TARGET} as {name}",
+                  why or why_not_run(tools, module, work))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--bin", type=pathlib.Path, required=True)
     parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("module", nargs="+", type=pathlib.Path)
+    parser.add_argument("names", nargs="+", metavar="MODEL")
     arguments = parser.parse_args()
+    tally = device_run.Tally()
     if environment() is None:
-        print("SKIP Level Zero's driver: it is not there (Debian: libze1, "
-              "intel-opencl-icd); ASHLAR_LEVEL_ZERO may name its folder")
-        print("0 passed, 0 failed, 1 skipped")
-        return 0
-    failed = 0
-    for module in arguments.module:
-        why = why_not_run(arguments.bin.resolve(), module, arguments.work)
-        if why:
-            print(f"FAIL {module}: {why}")
-            failed += 1
-    print(f"{len(arguments.module) - failed} passed, {failed} failed, "
-          "0 skipped")
-    return 1 if failed else 0
+        tally.skip("Level Zero's driver", "it is not there (Debian: libze1, "
+                   "intel-opencl-icd); ASHLAR_LEVEL_ZERO may name its folder")
+        return tally.end()
+    for model in model_list.all_models():
+        if model.name in arguments.names:
+            with model.prepare(arguments.work) as path:
+                check_model(arguments.bin.resolve(), model, path,
+                            arguments.work, tally)
+    return tally.end()
 
 
 if __name__ == "__main__":

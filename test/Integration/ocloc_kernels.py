@@ -23,8 +23,10 @@ SPILLED = re.compile(r"kernel (\S+) .*spilled around (\d+)")
 
 
 def find_ocloc():
-    """The compiler: ASHLAR_OCLOC, or that of the path; None: there is none."""
-    return os.environ.get("ASHLAR_OCLOC") or shutil.which("ocloc")
+    """The compiler: ASHLAR_OCLOC, or that of the path; None: there is none, or
+    none is wanted."""
+    found = os.environ.get("ASHLAR_OCLOC") or shutil.which("ocloc")
+    return None if found == "none" else found
 
 
 def options_for(module, device):

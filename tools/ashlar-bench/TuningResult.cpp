@@ -178,10 +178,15 @@ std::string TuningResult::text() const {
             "sizes, node\n" +
             lines;
   char summary[256];
-  std::snprintf(summary, sizeof(summary),
-                "%zu of %zu contractions are faster with another strategy: "
-                "%.3f ms instead of %.3f ms\n",
-                kept, contractions.size(), best / 1e3, own / 1e3);
+  if (kept)
+    std::snprintf(summary, sizeof(summary),
+                  "%zu of %zu contractions are faster with another strategy: "
+                  "%.3f ms instead of %.3f ms\n",
+                  kept, contractions.size(), best / 1e3, own / 1e3);
+  else
+    std::snprintf(summary, sizeof(summary),
+                  "None of %zu contractions is faster with another strategy\n",
+                  contractions.size());
   lines += summary;
   if (unknown)
     lines += std::to_string(unknown) +

@@ -155,9 +155,6 @@ static Refusal checkTables(const CompileOptions &options) {
   if (lists && options.targets.size() != 1)
     return "--list-strategies is for one target; --target names " +
            std::to_string(options.targets.size());
-  if (options.strict && options.tuning.empty() && options.assembler.empty())
-    return "--strict is about the table of --tuning=FILE, which is missing, or "
-           "the code of an --assembler=PATH";
   return std::nullopt;
 }
 

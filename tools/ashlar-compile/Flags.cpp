@@ -115,10 +115,12 @@ static void declareChoices(CLI::App &app, CompileOptions &options,
   app.add_option("--tuning", options.tuning,
                  "A table of measured strategies (JSON file), from "
                  "ashlar-bench --tune");
-  app.add_flag("--strict", options.strict,
-               "With --tuning: refuse a table of another machine or version, "
-               "which is ignored otherwise. With --assembler: refuse code that "
-               "spills registers in its hot loops");
+  app.add_flag(
+      "--strict", options.strict,
+      "Refuse what is a warning otherwise: a --tuning table of another "
+      "machine or version, and kernels on a GPU's matrix units that "
+      "keep registers in memory (rocm; cuda where an assembler says "
+      "so). Other targets have no such kernels");
   app.add_option("--list-strategies", options.listStrategies,
                  "Write no module, but the strategies of each contraction that "
                  "are worth measuring (JSON), to a file or -");

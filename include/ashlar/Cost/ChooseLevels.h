@@ -16,13 +16,17 @@ struct LevelChoice {
   Prediction prediction;
 };
 
+class KnownLevels;
+
 /// With `openSizes` the caller chooses some of the sizes, and all ends are
 /// masked. What `isRefused` says, if it is given, is passed over. Nothing: no
-/// unit takes the types, or no tile fits the memories.
+/// unit takes the types, or no tile fits the memories. `known`, if it is given,
+/// is asked first and told of what was chosen without refusals.
 std::optional<LevelChoice>
 chooseLevels(tile::ContractOp op, const MachineModel &machine,
              bool openSizes = false,
-             llvm::function_ref<bool(tile::StrategyAttr)> isRefused = nullptr);
+             llvm::function_ref<bool(tile::StrategyAttr)> isRefused = nullptr,
+             KnownLevels *known = nullptr);
 
 } // namespace ashlar
 

@@ -5,6 +5,7 @@
 #ifndef ASHLAR_COST_REFUSEDSTRATEGIES_H
 #define ASHLAR_COST_REFUSEDSTRATEGIES_H
 
+#include "ashlar/Cost/KnownLevels.h"
 #include "mlir/IR/Location.h"
 #include <map>
 #include <mutex>
@@ -22,7 +23,10 @@ public:
   /// A kernel was made of these nodes: what was taken for ops of them, and of
   /// no others, is refused. Whether there is any that was not before.
   bool refuse(mlir::Location kernel);
+  bool isEmpty() const;
   bool contains(mlir::Location op, llvm::StringRef strategy) const;
+
+  KnownLevels known; ///< what was chosen in any try of the program
 
 private:
   using Nodes = std::set<std::string>;

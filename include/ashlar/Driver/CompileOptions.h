@@ -76,7 +76,7 @@ struct CompileOptions {
   /// A table of measured strategies; empty: none.
   std::string tuning;
   /// Whether a table for another machine or version is refused, not ignored,
-  /// and code that an assembler finds slower than its strategy says.
+  /// and code of matrix units that keeps registers in memory.
   bool strict = false;
   /// Where the strategies worth measuring go instead of a module, as JSON; "-"
   /// is the standard output; empty: nowhere.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Assembler.h"
-#include "llvm/ADT/ScopeExit.h"
+#include "../LLVM/RunProgram.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Object/ELF.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
@@ -13,50 +12,6 @@
 using namespace llvm;
 using namespace ashlar;
 using namespace ashlar::cuda;
-
-namespace {
-/// A folder that goes, with what is in it.
-class ScratchFolder {
-public:
-  ScratchFolder() {
-    code = sys::fs::createUniqueDirectory("ashlar-ptxas", path);
-  }
-  ~ScratchFolder() {
-    if (!code)
-      sys::fs::remove_directories(path);
-  }
-  std::string file(StringRef name) const {
-    SmallString<128> whole(path);
-    sys::path::append(whole, name);
-    return std::string(whole);
-  }
-  std::error_code code;
-
-private:
-  SmallString<128> path;
-};
-} // namespace
-
-static std::string readAll(const std::string &path) {
-  auto buffer = MemoryBuffer::getFile(path);
-  return buffer ? (*buffer)->getBuffer().str() : "";
-}
-
-/// False where it did not run, or not to a good end; `said` is what it wrote.
-static bool runProgram(StringRef program, ArrayRef<StringRef> arguments,
-                       const ScratchFolder &folder, std::string &said) {
-  std::string log = folder.file("log"), error;
-  SmallVector<StringRef> all = {program};
-  append_range(all, arguments);
-  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(log),
-                                          StringRef(log)};
-  int code =
-      sys::ExecuteAndWait(program, all, std::nullopt, redirects, 0, 0, &error);
-  said = readAll(log);
-  if (said.empty())
-    said = error;
-  return code == 0;
-}
 
 static std::string firstPathOf(StringRef name) {
   if (auto found = sys::findProgramByName(name))
@@ -84,9 +39,9 @@ Expected<std::unique_ptr<Assembler>> Assembler::find(StringRef asked) {
     return nullptr;
   if (auto found = sys::findProgramByName(name))
     name = *found;
-  ScratchFolder folder;
-  if (folder.code)
-    return createStringError("a temporary folder: " + folder.code.message());
+  ScratchFolder folder("ashlar-ptxas");
+  if (Error error = folder.takeError())
+    return error;
   std::string said;
   SmallVector<StringRef> release;
   bool runs = runProgram(name, {"--version"}, folder, said);
@@ -161,24 +116,14 @@ static Error readCodeSizes(StringRef image,
 
 Expected<Assembled> Assembler::assemble(StringRef text, StringRef processor,
                                         bool hasLines) const {
-  ScratchFolder folder;
-  if (folder.code)
-    return createStringError("a temporary folder: " + folder.code.message());
+  ScratchFolder folder("ashlar-ptxas");
+  if (Error error = folder.takeError())
+    return error;
+  if (Error error = folder.write("kernels.ptx", text))
+    return error;
   std::string in = folder.file("kernels.ptx"),
               out = folder.file("kernels.cubin"), said,
               arch = "-arch=" + processor.str();
-  {
-    std::error_code code;
-    raw_fd_ostream file(in, code);
-    if (!code)
-      file << text;
-    file.close();
-    if (!code)
-      code = file.error();
-    file.clear_error();
-    if (code)
-      return createStringError("'" + in + "': " + code.message());
-  }
   SmallVector<StringRef> arguments = {"-v", arch, in, "-o", out};
   if (hasLines)
     arguments.push_back("-lineinfo");
@@ -189,7 +134,7 @@ Expected<Assembled> Assembler::assemble(StringRef text, StringRef processor,
         "; name a newer one, or compile without: --assembler=none");
   Assembled result;
   readAssemblerLog(said, result.kernels);
-  result.image = readAll(out);
+  result.image = folder.read("kernels.cubin");
   if (Error error = readCodeSizes(result.image, result.kernels))
     return createStringError(
         "'" + path + "' wrote no ELF file: " + toString(std::move(error)));

@@ -3,10 +3,11 @@
 // Intel's GPUs: the kernels of OpenCL's GPU form, called with addresses, for
 // drivers of oneAPI's Level Zero.
 #include "ashlar/Targets/LevelZero/Targets.h"
-#include "../OpenCL/OpenCLTarget.h"
+#include "LevelZeroTarget.h"
 #include "ashlar/Machine/EmbeddedMachines.h"
 
 using namespace ashlar;
+using namespace ashlar::levelzero;
 
 namespace {
 const EmbeddedMachine files[] = {
@@ -32,9 +33,10 @@ TargetInfo ashlar::levelzero::levelZeroTargetInfo() {
                      machineFor,
                      check,
                      [](MachineModel machine) -> std::unique_ptr<Target> {
-                       return std::make_unique<opencl::OpenCLTarget>(
+                       return std::make_unique<LevelZeroTarget>(
                            std::move(machine));
                      }};
   info.standsBeside = true;
+  info.assembler = "Intel's ocloc";
   return info;
 }

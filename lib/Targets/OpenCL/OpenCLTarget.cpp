@@ -64,16 +64,26 @@ FailureOr<ProgramBinary> OpenCLTarget::emit(ModuleOp program,
   binary.deviceType = machine().target;
   binary.requiredFeatures = std::move(image->extensions);
   binary.image = std::move(image->words);
-  if (binary.format == spirFormat) {
-    auto bitcode = translateSpirv(binary.image);
-    if (!bitcode) {
-      if (options.refused)
-        *options.refused = true;
-      return emitError(program.getLoc()) << llvm::toString(bitcode.takeError());
-    }
-    binary.image = std::move(*bitcode);
-    saveBytes(options.saveTemps, "kernels.bc", binary.image);
-  }
   binary.codeBytes = std::move(image->codeBytes);
+  if (failed(finish(program, *lowered, options, binary)))
+    return failure();
   return binary;
+}
+
+/// LLVM IR of it, for drivers that take no SPIR-V.
+LogicalResult OpenCLTarget::finish(ModuleOp program,
+                                   const cpu::LoweredKernels &,
+                                   const EmitOptions &options,
+                                   ProgramBinary &binary) const {
+  if (binary.format != spirFormat)
+    return success();
+  auto bitcode = translateSpirv(binary.image);
+  if (!bitcode) {
+    if (options.refused)
+      *options.refused = true;
+    return emitError(program.getLoc()) << llvm::toString(bitcode.takeError());
+  }
+  binary.image = std::move(*bitcode);
+  saveBytes(options.saveTemps, "kernels.bc", binary.image);
+  return success();
 }

@@ -9,11 +9,18 @@
 
 #include "ashlar/Targets/Target.h"
 
+namespace ashlar::cpu {
+struct LoweredKernels;
+}
+
 namespace ashlar::opencl {
 
 /// Code for drivers without SPIR-V: ASHLAR_OPENCL_SPIR_FORMAT of the runtime's
 /// opencl_abi.h.
 constexpr char spirFormat[] = "spir64";
+
+/// Part of the names of the functions that matrix units are called by.
+constexpr char matrixFunctions[] = "_matrix_mad_";
 
 class OpenCLTarget : public Target {
 public:
@@ -26,6 +33,14 @@ public:
                            const KernelOptions &options) const override;
   mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
                                       const EmitOptions &options) override;
+
+protected:
+  /// What is done with a program's SPIR-V for one kind of device. Emits a
+  /// diagnostic where it fails.
+  virtual mlir::LogicalResult finish(mlir::ModuleOp program,
+                                     const cpu::LoweredKernels &kernels,
+                                     const EmitOptions &options,
+                                     ProgramBinary &binary) const;
 };
 
 /// Why there is no SPIR-V for a machine; empty: there is. `format` says how

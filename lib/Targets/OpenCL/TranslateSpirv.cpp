@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "TranslateSpirv.h"
+#include "../LLVM/RunProgram.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
@@ -61,6 +59,17 @@ std::string ashlar::opencl::withoutScalarNulls(StringRef words) {
   return out;
 }
 
+/// LLVM's back end writes functions for what fills and copies memory, by names
+/// that llvm-spirv takes for LLVM's own, whose names it spells otherwise: they
+/// are any functions, by names of the same length.
+static std::string withOtherNames(std::string words) {
+  constexpr StringRef before = "spirv.llvm_", after = "helper.for_";
+  static_assert(before.size() == after.size());
+  for (size_t at = 0; (at = words.find(before.data(), at)) != words.npos;)
+    words.replace(at, after.size(), after.data());
+  return words;
+}
+
 static Expected<std::string> findTranslator() {
   const std::string named =
       sys::Process::GetEnv("ASHLAR_LLVM_SPIRV").value_or("");
@@ -80,49 +89,22 @@ static Expected<std::string> findTranslator() {
                 named + "'");
 }
 
-namespace {
-/// A file that goes.
-struct Temporary {
-  explicit Temporary(StringRef suffix)
-      : code(sys::fs::createTemporaryFile("ashlar", suffix, path)),
-        remover(path) {}
-  SmallString<128> path;
-  std::error_code code;
-  FileRemover remover;
-};
-} // namespace
-
-static std::string readAll(StringRef path) {
-  auto buffer = MemoryBuffer::getFile(path);
-  return buffer ? (*buffer)->getBuffer().str() : "";
-}
-
 Expected<std::string> ashlar::opencl::translateSpirv(StringRef words) {
   auto translator = findTranslator();
   if (!translator)
     return translator.takeError();
-  Temporary in("spv"), out("bc"), log("log");
-  for (const Temporary *file : {&in, &out, &log})
-    if (file->code)
-      return createStringError("a temporary file: " + file->code.message());
-  {
-    std::error_code code;
-    raw_fd_ostream file(in.path, code);
-    file << withoutScalarNulls(words);
-    if (file.has_error())
-      return createStringError("a temporary file: " + file.error().message());
-  }
-  std::string error;
-  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(log.path),
-                                          StringRef(log.path)};
-  int code = sys::ExecuteAndWait(*translator,
-                                 {*translator, "-r", in.path, "-o", out.path},
-                                 std::nullopt, redirects, 0, 0, &error);
-  std::string bitcode = readAll(out.path);
-  if (code == 0 && StringRef(bitcode).starts_with("BC"))
+  ScratchFolder folder("ashlar-spirv");
+  if (Error error = folder.takeError())
+    return error;
+  if (Error error = folder.write("kernels.spv",
+                                 withOtherNames(withoutScalarNulls(words))))
+    return error;
+  std::string in = folder.file("kernels.spv"), out = folder.file("kernels.bc"),
+              said;
+  bool runs = runProgram(*translator, {"-r", in, "-o", out}, folder, said);
+  std::string bitcode = folder.read("kernels.bc");
+  if (runs && StringRef(bitcode).starts_with("BC"))
     return bitcode;
-  std::string said = readAll(log.path);
-  return createStringError(
-      *translator + " did not translate the kernels: " +
-      StringRef(said.empty() ? error : said).trim().split('\n').first);
+  return createStringError(*translator + " did not translate the kernels: " +
+                           StringRef(said).trim().split('\n').first);
 }

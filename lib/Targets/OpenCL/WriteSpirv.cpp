@@ -27,7 +27,10 @@ targetMachineFor(const MachineModel &machine) {
   // back end then forgets where they wrap. All that helps was done before.
   TargetMachineOptions options;
   options.level = CodeGenOptLevel::None;
-  return ashlar::createTargetMachine(machine, options);
+  // A machine's processor is who compiles SPIR-V further; LLVM knows none.
+  MachineModel any = machine;
+  any.code.processor = "generic";
+  return ashlar::createTargetMachine(any, options);
 }
 
 /// Bodies take pointers as processors know them, which SPIR-V's storage class

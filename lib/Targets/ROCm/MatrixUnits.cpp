@@ -11,7 +11,11 @@ using namespace ashlar::rocm;
 
 /// The fragment of our sums, which are the instruction's across: lanes go down
 /// 16 rows, and so many values of a lane lie in its row, `step` columns apart.
-static tile::FragmentAttr fragmentOf(MLIRContext *context, Chip chip) {
+static tile::FragmentAttr fragmentOf(Type element, Chip chip) {
+  MLIRContext *context = element.getContext();
+  if (element.isF64())
+    return tile::FragmentAttr::get(context, {0, 4, 0, 8},
+                                   {1, 0, 2, 0, 4, 0, 8, 0, 0, 1, 0, 2}, 0);
   switch (chip.kind) {
   case Chip::CDNA2:
   case Chip::CDNA3:
@@ -36,6 +40,13 @@ static std::optional<MatrixUnit> unitOfSingles(Type element, Chip chip,
     return MatrixUnit{"rocdl.mfma.f32.16x16x8.xf32", 2,      4, true,
                       VectorType::get({2}, element), element};
   return MatrixUnit{"rocdl.mfma.f32.16x16x4f32", 1, 4, true, element, element};
+}
+
+/// For factors of f64.
+static std::optional<MatrixUnit> unitOfDoubles(Type element, Chip chip) {
+  if (chip.isRDNA())
+    return std::nullopt;
+  return MatrixUnit{"rocdl.mfma.f64.16x16x4f64", 1, 4, true, element, element};
 }
 
 /// For factors of 16 bits.
@@ -86,6 +97,8 @@ static MatrixUnit unitOfBytes(Type element, Chip chip) {
 static std::optional<MatrixUnit> instructionOf(tile::ThreadStepOp op, Type sum,
                                                Chip chip, bool roundsToTF32) {
   Type element = op.getB().getType().getElementType();
+  if (sum.isF64() && element.isF64())
+    return unitOfDoubles(element, chip);
   if (sum.isF32() && element.isF32())
     return unitOfSingles(element, chip, roundsToTF32);
   if (sum.isF32() && (element.isF16() || element.isBF16()))
@@ -101,9 +114,9 @@ static std::optional<MatrixUnit> instructionOf(tile::ThreadStepOp op, Type sum,
 std::optional<MatrixUnit> ashlar::rocm::unitOf(tile::ThreadStepOp op, Chip chip,
                                                bool roundsToTF32) {
   auto acc = cast<tile::AccType>(op.getType());
-  tile::FragmentAttr fragment = acc.getFragment(),
-                     own = fragmentOf(op.getContext(), chip);
   Type element = op.getB().getType().getElementType();
+  tile::FragmentAttr fragment = acc.getFragment(),
+                     own = fragmentOf(element, chip);
   if (fragment.getRegisters() != own.getRegisters() ||
       fragment.getLanes() != own.getLanes() || op.getAsynchronous())
     return std::nullopt;
@@ -129,7 +142,9 @@ std::optional<MatrixUnit> ashlar::rocm::unitOf(tile::ThreadStepOp op, Chip chip,
       return op.getHeld().empty() &&
              op.getA().getType().getElementType() == element &&
              reads(op.getA(), op.getAMap());
-    return terms.size() == 1 && terms.back() % fragment.getColumns() == 0 &&
+    // Sums of f64 are not side by side, as terms of the next product are.
+    return terms.size() == 1 && !element.isF64() &&
+           terms.back() % fragment.getColumns() == 0 &&
            (fragment.getCount() % unit->terms == 0 || hasHalf) &&
            int64_t(op.getHeld().size()) * fragment.getThreads() ==
                rows * terms.back() &&

@@ -28,7 +28,8 @@ mlir::Value readOtherRow(mlir::ImplicitLocOpBuilder &b, mlir::Value word);
 
 /// Loads of 16 bytes into registers, and stores of them to the LDS behind the
 /// steps that stand between a copy and the wait for it: a thread's loads are
-/// under way while it multiplies, as far as it has registers for them.
+/// under way while it multiplies, as far as it has registers for them. Words
+/// go to the LDS by themselves.
 void writeCopies(mlir::Operation *kernel, Chip chip);
 
 /// Functions that the GPU has instructions for.

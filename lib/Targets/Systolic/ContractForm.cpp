@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ContractForm.h"
 
+using ashlar::LinearIndex;
 using namespace ashlar::systolic;
 
-std::string ashlar::systolic::formOf(const Problem &problem) {
+std::string ashlar::systolic::formOf(const Contraction &contraction) {
   std::string form;
   auto add = [&](int64_t number) {
     form += std::to_string(number);
@@ -16,25 +17,26 @@ std::string ashlar::systolic::formOf(const Problem &problem) {
     add(access.kept ? access.kept->rows : -1);
     add(access.kept ? access.kept->isStored : 0);
   };
-  for (int64_t size : problem.sizes)
+  for (int64_t size : contraction.sizes)
     add(size);
   for (const auto *dims :
-       {&problem.batch, &problem.m, &problem.n, &problem.k}) {
+       {&contraction.batch, &contraction.m, &contraction.n, &contraction.k}) {
     form += '/';
     for (unsigned dim : *dims)
       add(dim);
   }
-  addAccess(problem.a);
-  addAccess(problem.b);
-  addAccess(problem.result);
-  for (const Access &operand : problem.operands)
+  addAccess(contraction.a);
+  addAccess(contraction.b);
+  addAccess(contraction.result);
+  for (const Access &operand : contraction.operands)
     addAccess(operand);
-  for (const Coordinate &coordinate : problem.aCoordinates) {
+  for (const LinearIndex &coordinate : contraction.aCoordinates) {
     add(coordinate.stride);
     for (int64_t factor : coordinate.factors)
       add(factor);
   }
-  for (const auto *values : {&problem.epilogue.values, &problem.rows.values}) {
+  for (const auto *values :
+       {&contraction.epilogue.values, &contraction.rows.values}) {
     form += '/';
     for (const EpilogueValue &value : *values)
       for (int64_t field :
@@ -44,14 +46,14 @@ std::string ashlar::systolic::formOf(const Problem &problem) {
             int64_t(value.left), int64_t(value.right)})
         add(field);
   }
-  if (problem.unrounded)
-    addAccess(*problem.unrounded);
-  add(problem.sumBits);
-  add(problem.epilogue.bias);
-  add(problem.epilogue.relu);
-  add(problem.epilogue.result);
-  add(problem.rows.result);
-  add(int64_t(problem.margins.size()));
+  if (contraction.unrounded)
+    addAccess(*contraction.unrounded);
+  add(contraction.sumBits);
+  add(contraction.epilogue.bias);
+  add(contraction.epilogue.relu);
+  add(contraction.epilogue.result);
+  add(contraction.rows.result);
+  add(int64_t(contraction.margins.size()));
   return form;
 }
 
@@ -67,18 +69,19 @@ static void setNumbers(std::vector<EpilogueValue> &values,
     values[i].number = from[i].number;
 }
 
-Problem ashlar::systolic::withPlacesOf(Problem form, const Problem &problem) {
-  setPlace(form.a, form.isExchanged ? problem.b : problem.a);
-  setPlace(form.b, form.isExchanged ? problem.a : problem.b);
-  setPlace(form.result, problem.result);
+Contraction ashlar::systolic::withPlacesOf(Contraction form,
+                                           const Contraction &contraction) {
+  setPlace(form.a, form.isExchanged ? contraction.b : contraction.a);
+  setPlace(form.b, form.isExchanged ? contraction.a : contraction.b);
+  setPlace(form.result, contraction.result);
   for (size_t i = 0; i < form.operands.size(); ++i)
-    setPlace(form.operands[i], problem.operands[i]);
+    setPlace(form.operands[i], contraction.operands[i]);
   if (form.unrounded)
-    setPlace(*form.unrounded, *problem.unrounded);
-  form.margins = problem.margins;
-  form.pad = problem.pad;
-  form.epilogue.scale = problem.epilogue.scale;
-  setNumbers(form.epilogue.values, problem.epilogue.values);
-  setNumbers(form.rows.values, problem.rows.values);
+    setPlace(*form.unrounded, *contraction.unrounded);
+  form.margins = contraction.margins;
+  form.pad = contraction.pad;
+  form.epilogue.scale = contraction.epilogue.scale;
+  setNumbers(form.epilogue.values, contraction.epilogue.values);
+  setNumbers(form.rows.values, contraction.rows.values);
   return form;
 }

@@ -5,18 +5,18 @@
 #ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_CONTRACTFORM_H
 #define ASHLAR_LIB_TARGETS_SYSTOLIC_CONTRACTFORM_H
 
-#include "Problem.h"
+#include "Contraction.h"
 
 #include <string>
 
 namespace ashlar::systolic {
 
 /// All but where operands lie, and numbers of the epilogue.
-std::string formOf(const Problem &problem);
+std::string formOf(const Contraction &contraction);
 
 /// A form of a contraction that was chosen for one, with the operands and the
 /// numbers of another of equal form.
-Problem withPlacesOf(Problem form, const Problem &problem);
+Contraction withPlacesOf(Contraction form, const Contraction &contraction);
 
 } // namespace ashlar::systolic
 

@@ -38,14 +38,15 @@ static bool exchangeEpilogue(Epilogue &epilogue) {
   return true;
 }
 
-std::optional<Problem> ashlar::systolic::exchangeRoles(const Problem &problem) {
-  if (problem.isDepthwise || problem.sideBySide.taps || problem.rows.exist() ||
-      problem.unrounded)
+std::optional<Contraction>
+ashlar::systolic::exchangeRoles(const Contraction &contraction) {
+  if (contraction.isDepthwise || contraction.sideBySide.taps ||
+      contraction.rows.exist() || contraction.unrounded)
     return std::nullopt;
-  Problem exchanged = problem;
+  Contraction exchanged = contraction;
   if (!exchangeEpilogue(exchanged.epilogue))
     return std::nullopt;
-  exchanged.isExchanged = !problem.isExchanged;
+  exchanged.isExchanged = !contraction.isExchanged;
   std::swap(exchanged.a, exchanged.b);
   std::swap(exchanged.m, exchanged.n);
   // Weights have no taps to be read in place.

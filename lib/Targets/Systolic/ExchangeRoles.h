@@ -2,7 +2,7 @@
 #ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_EXCHANGEROLES_H
 #define ASHLAR_LIB_TARGETS_SYSTOLIC_EXCHANGEROLES_H
 
-#include "Problem.h"
+#include "Contraction.h"
 
 #include <optional>
 
@@ -11,7 +11,7 @@ namespace ashlar::systolic {
 /// The contraction with A and B in each other's place: inputs stay in the
 /// array, weights go by, and a row of results is a column of the model's. None
 /// where the epilogue cannot be computed that way round.
-std::optional<Problem> exchangeRoles(const Problem &problem);
+std::optional<Contraction> exchangeRoles(const Contraction &contraction);
 
 } // namespace ashlar::systolic
 

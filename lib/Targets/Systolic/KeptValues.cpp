@@ -33,34 +33,34 @@ struct Candidate {
 
 class Finder {
 public:
-  Finder(std::vector<Problem> &problems, const Machine &machine,
+  Finder(std::vector<Contraction> &contractions, const Machine &machine,
          std::optional<uint32_t> inner)
-      : problems(problems), machine(machine), inner(inner) {
+      : contractions(contractions), machine(machine), inner(inner) {
     // By as much as a value's way out and back takes at least.
-    for (const Problem &problem : problems)
-      isPacked.push_back(savedByPacking(problem, machine) >
+    for (const Contraction &contraction : contractions)
+      isPacked.push_back(savedByPacking(contraction, machine) >
                          2 * int64_t(machine.memory_latency));
   }
 
   std::vector<Candidate> find();
 
 private:
-  bool describe(const Problem &problem, const Range &range,
+  bool describe(const Contraction &contraction, const Range &range,
                 KeptValue &value) const;
   bool canRead(size_t reader, const Access &access,
                const KeptValue &value) const;
 
-  std::vector<Problem> &problems;
+  std::vector<Contraction> &contractions;
   const Machine &machine;
   const std::optional<uint32_t> inner;
   std::vector<bool> isPacked; ///< by contraction: several results in a row
 };
 } // namespace
 
-static Range rangeOf(const Problem &problem, const Access &access) {
+static Range rangeOf(const Contraction &contraction, const Access &access) {
   int64_t begin = access.offset, last = access.offset;
-  for (size_t d = 0; d < problem.sizes.size(); ++d) {
-    int64_t reach = access.strides[d] * (problem.sizes[d] - 1);
+  for (size_t d = 0; d < contraction.sizes.size(); ++d) {
+    int64_t reach = access.strides[d] * (contraction.sizes[d] - 1);
     (reach < 0 ? begin : last) += reach;
   }
   int64_t bytes = bytesOf(access.element);
@@ -68,10 +68,10 @@ static Range rangeOf(const Problem &problem, const Access &access) {
 }
 
 /// With what is around the result.
-static Range rangeOfResult(const Problem &problem) {
-  Range range = rangeOf(problem, problem.result);
-  int64_t bytes = bytesOf(problem.result.element);
-  for (const Margin &margin : problem.margins) {
+static Range rangeOfResult(const Contraction &contraction) {
+  Range range = rangeOf(contraction, contraction.result);
+  int64_t bytes = bytesOf(contraction.result.element);
+  for (const Margin &margin : contraction.margins) {
     int64_t last = margin.offset;
     for (const Digit &digit : margin.digits)
       last += digit.bytes * (digit.size - 1);
@@ -82,28 +82,30 @@ static Range rangeOfResult(const Problem &problem) {
 }
 
 /// A result as planes of rows; false: it is no such thing.
-bool Finder::describe(const Problem &problem, const Range &range,
+bool Finder::describe(const Contraction &contraction, const Range &range,
                       KeptValue &value) const {
-  const Access &result = problem.result;
-  int column = innermost(problem, problem.n);
-  if (isWide(result.element) || problem.epilogue.scale != 1 || column < 0 ||
-      result.strides[size_t(column)] != 1 || problem.m.size() > 4)
+  const Access &result = contraction.result;
+  int column = innermost(contraction, contraction.n);
+  if (isWide(result.element) || contraction.epilogue.scale != 1 || column < 0 ||
+      result.strides[size_t(column)] != 1 || contraction.m.size() > 4)
     return false;
   int64_t bytes = bytesOf(result.element);
   value.first = range.begin / bytes;
-  value.columns = problem.sizes[size_t(column)];
+  value.columns = contraction.sizes[size_t(column)];
   value.rows = (range.end - range.begin) / bytes / value.columns;
   // A block of columns does not go beyond a row.
-  if (problem.count(problem.n) > value.columns && value.columns % machine.dim)
+  if (contraction.count(contraction.n) > value.columns &&
+      value.columns % machine.dim)
     return false;
-  for (size_t d = 0; d < problem.sizes.size(); ++d)
-    if (int(d) != column && problem.sizes[d] > 1 &&
+  for (size_t d = 0; d < contraction.sizes.size(); ++d)
+    if (int(d) != column && contraction.sizes[d] > 1 &&
         result.strides[d] % value.columns)
       return false;
   // All of the range is written.
-  int64_t elements = problem.count(problem.batch) * problem.count(problem.m) *
-                     problem.count(problem.n);
-  for (const Margin &margin : problem.margins) {
+  int64_t elements = contraction.count(contraction.batch) *
+                     contraction.count(contraction.m) *
+                     contraction.count(contraction.n);
+  for (const Margin &margin : contraction.margins) {
     int64_t size = 1;
     for (const Digit &digit : margin.digits)
       size *= digit.size;
@@ -118,55 +120,58 @@ bool Finder::describe(const Problem &problem, const Range &range,
 /// a plane, and all else walks over rows.
 bool Finder::canRead(size_t reader, const Access &access,
                      const KeptValue &value) const {
-  const Problem &problem = problems[reader];
-  if (isPacked[reader] || &access == &problem.b || problem.m.size() > 4 ||
-      isWide(access.element))
+  const Contraction &contraction = contractions[reader];
+  if (isPacked[reader] || &access == &contraction.b ||
+      contraction.m.size() > 4 || isWide(access.element))
     return false;
-  bool isA = &access == &problem.a;
+  bool isA = &access == &contraction.a;
   int column =
-      innermost(problem, isA && !problem.isDepthwise ? problem.k : problem.n);
+      innermost(contraction, isA && !contraction.isDepthwise ? contraction.k
+                                                             : contraction.n);
   int64_t at = (access.offset - value.first) % value.columns;
   if (column < 0 || access.strides[size_t(column)] != 1 || at % machine.dim ||
-      at + problem.sizes[size_t(column)] > value.columns)
+      at + contraction.sizes[size_t(column)] > value.columns)
     return false;
-  for (size_t d = 0; d < problem.sizes.size(); ++d)
-    if (int(d) != column && problem.sizes[d] > 1 &&
+  for (size_t d = 0; d < contraction.sizes.size(); ++d)
+    if (int(d) != column && contraction.sizes[d] > 1 &&
         (access.strides[d] < 0 || access.strides[d] % value.columns))
       return false;
   if (isA)
-    return canReadTapsInPlace(problem);
+    return canReadTapsInPlace(contraction);
   // A row for each row of the result, block by block.
-  for (const EpilogueValue &one : problem.epilogue.values)
+  for (const EpilogueValue &one : contraction.epilogue.values)
     if (one.kind == EpilogueValue::Operand &&
-        &problem.operands[one.operand] == &access && one.reach != Reach::Each)
+        &contraction.operands[one.operand] == &access &&
+        one.reach != Reach::Each)
       return false;
-  for (const EpilogueValue &one : problem.rows.values)
+  for (const EpilogueValue &one : contraction.rows.values)
     if (one.kind == EpilogueValue::Operand &&
-        &problem.operands[one.operand] == &access)
+        &contraction.operands[one.operand] == &access)
       return false;
-  if (problem.epilogue.bias >= 0 &&
-      &problem.operands[size_t(problem.epilogue.bias)] == &access)
+  if (contraction.epilogue.bias >= 0 &&
+      &contraction.operands[size_t(contraction.epilogue.bias)] == &access)
     return false;
-  return problem.count(problem.n) == problem.sizes[size_t(column)] ||
-         problem.sizes[size_t(column)] % machine.dim == 0;
+  return contraction.count(contraction.n) ==
+             contraction.sizes[size_t(column)] ||
+         contraction.sizes[size_t(column)] % machine.dim == 0;
 }
 
 std::vector<Candidate> Finder::find() {
   std::vector<Candidate> candidates;
-  for (size_t p = 0; p + 1 < problems.size(); ++p) {
+  for (size_t p = 0; p + 1 < contractions.size(); ++p) {
     Candidate candidate{p, p, {}, {}, 0, 0};
-    Range range = rangeOfResult(problems[p]);
-    if (isPacked[p] || !describe(problems[p], range, candidate.value))
+    Range range = rangeOfResult(contractions[p]);
+    if (isPacked[p] || !describe(contractions[p], range, candidate.value))
       continue;
     KeptValue &value = candidate.value;
     value.isStored = !inner || range.binding != *inner;
-    for (size_t q = p + 1; q < problems.size(); ++q) {
-      Problem &problem = problems[q];
-      std::vector<Access *> all = {&problem.a, &problem.b};
-      for (Access &operand : problem.operands)
+    for (size_t q = p + 1; q < contractions.size(); ++q) {
+      Contraction &contraction = contractions[q];
+      std::vector<Access *> all = {&contraction.a, &contraction.b};
+      for (Access &operand : contraction.operands)
         all.push_back(&operand);
       for (Access *access : all) {
-        Range read = rangeOf(problem, *access);
+        Range read = rangeOf(contraction, *access);
         if (!range.overlaps(read))
           continue;
         if (!range.contains(read) || !canRead(q, *access, value)) {
@@ -178,9 +183,9 @@ std::vector<Candidate> Finder::find() {
         candidate.savedBytes += read.end - read.begin;
       }
       // Another value lies there from now on.
-      if (range.overlaps(rangeOfResult(problem)) ||
-          (problem.unrounded &&
-           range.overlaps(rangeOf(problem, *problem.unrounded))))
+      if (range.overlaps(rangeOfResult(contraction)) ||
+          (contraction.unrounded &&
+           range.overlaps(rangeOf(contraction, *contraction.unrounded))))
         break;
     }
     if (!value.isStored)
@@ -206,7 +211,7 @@ static planner::Plan planRows(const std::vector<Candidate> &candidates,
   return planner::planLowest(buffers, limits);
 }
 
-KeptValues ashlar::systolic::keepValues(std::vector<Problem> &problems,
+KeptValues ashlar::systolic::keepValues(std::vector<Contraction> &contractions,
                                         const Machine &machine,
                                         std::optional<uint32_t> inner,
                                         int64_t mostRows) {
@@ -214,7 +219,8 @@ KeptValues ashlar::systolic::keepValues(std::vector<Problem> &problems,
   // The way from the accumulator to the scratchpad is the vector unit's.
   if (!(machine.flags & ASHLAR_SYSTOLIC_EXTENDED))
     return kept;
-  std::vector<Candidate> candidates = Finder(problems, machine, inner).find();
+  std::vector<Candidate> candidates =
+      Finder(contractions, machine, inner).find();
   // First those that save most for the rows that they take, as long as they do.
   std::vector<size_t> order(candidates.size()), chosen;
   for (size_t i = 0; i < order.size(); ++i)
@@ -241,7 +247,7 @@ KeptValues ashlar::systolic::keepValues(std::vector<Problem> &problems,
     one.value.place = plan.offsets[i];
     kept.savedBytes += one.savedBytes;
     kept.values.push_back(std::make_unique<KeptValue>(one.value));
-    problems[one.writer].result.kept = kept.values.back().get();
+    contractions[one.writer].result.kept = kept.values.back().get();
     for (Access *reader : one.readers)
       reader->kept = kept.values.back().get();
   }

@@ -6,7 +6,7 @@
 #ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_KEPTVALUES_H
 #define ASHLAR_LIB_TARGETS_SYSTOLIC_KEPTVALUES_H
 
-#include "Problem.h"
+#include "Contraction.h"
 
 #include <memory>
 #include <optional>
@@ -19,10 +19,11 @@ struct KeptValues {
   int64_t savedBytes = 0; ///< that would have passed the port
 };
 
-/// Notes in `problems`, which come one after the other, what stays on chip in
-/// no more than `mostRows` rows. `inner`: a binding that nobody else reads.
-KeptValues keepValues(std::vector<Problem> &problems, const Machine &machine,
-                      std::optional<uint32_t> inner, int64_t mostRows);
+/// Notes in `contractions`, which come one after the other, what stays on chip
+/// in no more than `mostRows` rows. `inner`: a binding that nobody else reads.
+KeptValues keepValues(std::vector<Contraction> &contractions,
+                      const Machine &machine, std::optional<uint32_t> inner,
+                      int64_t mostRows);
 
 } // namespace ashlar::systolic
 

@@ -8,37 +8,39 @@
 #include <algorithm>
 #include <numeric>
 
+using ashlar::LinearIndex;
 using namespace ashlar::systolic;
 
 static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-int ashlar::systolic::innermost(const Problem &problem,
-                                const std::vector<unsigned> &dims) {
+int ashlar::systolic::innermost(const Contraction &contraction,
+                                llvm::ArrayRef<unsigned> dims) {
   for (size_t i = dims.size(); i-- > 0;)
-    if (problem.sizes[dims[i]] > 1)
+    if (contraction.sizes[dims[i]] > 1)
       return int(dims[i]);
   return -1;
 }
 
-static bool isDense(const Problem &problem, const std::vector<unsigned> &dims,
-                    const Access &access) {
-  int last = innermost(problem, dims);
+static bool isDense(const Contraction &contraction,
+                    llvm::ArrayRef<unsigned> dims, const Access &access) {
+  int last = innermost(contraction, dims);
   return last < 0 || access.strides[size_t(last)] == 1;
 }
 
-bool ashlar::systolic::canReadTapsInPlace(const Problem &problem) {
-  int last = innermost(problem, problem.isDepthwise ? problem.n : problem.k);
-  if (last < 0 || problem.aCoordinates.empty() ||
-      problem.a.strides[size_t(last)] != 1)
+bool ashlar::systolic::canReadTapsInPlace(const Contraction &contraction) {
+  int last = innermost(contraction,
+                       contraction.isDepthwise ? contraction.n : contraction.k);
+  if (last < 0 || contraction.aCoordinates.empty() ||
+      contraction.a.strides[size_t(last)] != 1)
     return false;
   // Columns are one dim of A, and nothing else moves along it.
-  const Coordinate &columns = problem.aCoordinates.back();
-  for (size_t d = 0; d < problem.sizes.size(); ++d)
-    if (problem.sizes[d] > 1 && columns.factors[d] != (int(d) == last))
+  const LinearIndex &columns = contraction.aCoordinates.back();
+  for (size_t d = 0; d < contraction.sizes.size(); ++d)
+    if (contraction.sizes[d] > 1 && columns.factors[d] != (int(d) == last))
       return false;
-  for (const Coordinate &coordinate : problem.aCoordinates)
-    for (size_t d = 0; d < problem.sizes.size(); ++d)
-      if (problem.sizes[d] > 1 &&
+  for (const LinearIndex &coordinate : contraction.aCoordinates)
+    for (size_t d = 0; d < contraction.sizes.size(); ++d)
+      if (contraction.sizes[d] > 1 &&
           (coordinate.factors[d] < 0 ||
            (int(d) == last && coordinate.factors[d] != 0 &&
             &coordinate != &columns)))
@@ -46,13 +48,14 @@ bool ashlar::systolic::canReadTapsInPlace(const Problem &problem) {
   return true;
 }
 
-bool ashlar::systolic::canRunOnLanes(const Problem &problem,
+bool ashlar::systolic::canRunOnLanes(const Contraction &contraction,
                                      const Machine &machine) {
-  return machine.flags & ASHLAR_SYSTOLIC_EXTENDED && !problem.isDepthwise &&
-         !problem.isExchanged && problem.sideBySide.results == 1 &&
-         !problem.a.kept && !problem.rows.exist() &&
-         problem.count(problem.m) == 1 && problem.count(problem.n) > 1 &&
-         isDense(problem, problem.n, problem.b);
+  return machine.flags & ASHLAR_SYSTOLIC_EXTENDED && !contraction.isDepthwise &&
+         !contraction.isExchanged && contraction.sideBySide.results == 1 &&
+         !contraction.a.kept && !contraction.rows.exist() &&
+         contraction.count(contraction.m) == 1 &&
+         contraction.count(contraction.n) > 1 &&
+         isDense(contraction, contraction.n, contraction.b);
 }
 
 namespace {
@@ -64,52 +67,56 @@ struct Transposes {
 /// Factors come on chip as they lie in memory, if an array can turn them
 /// around: it has one transposer, which output-stationary A needs for itself
 /// unless its rows are terms.
-static Transposes transposesOf(const Problem &problem, const Machine &machine,
-                               const Choice &choice) {
+static Transposes transposesOf(const Contraction &contraction,
+                               const Machine &machine, const Choice &choice) {
   Transposes result;
-  result.b = !problem.sideBySide.taps && problem.count(problem.n) > 1 &&
-             isDense(problem, problem.k, problem.b) &&
-             !isDense(problem, problem.n, problem.b);
-  result.a = !choice.readsTapsInPlace && problem.count(problem.m) > 1 &&
-             isDense(problem, problem.m, problem.a) &&
-             !isDense(problem, problem.k, problem.a);
+  result.b = !contraction.sideBySide.taps &&
+             contraction.count(contraction.n) > 1 &&
+             isDense(contraction, contraction.k, contraction.b) &&
+             !isDense(contraction, contraction.n, contraction.b);
+  result.a = !choice.readsTapsInPlace && contraction.count(contraction.m) > 1 &&
+             isDense(contraction, contraction.m, contraction.a) &&
+             !isDense(contraction, contraction.k, contraction.a);
   // Without a first column for mvin, a row is one run.
   if (!(machine.flags & ASHLAR_SYSTOLIC_EXTENDED))
-    result.a &= runsOf(problem.digits(problem.m, problem.a), 0,
-                       problem.count(problem.m))
+    result.a &= runsOf(contraction.digits(contraction.m, contraction.a), 0,
+                       contraction.count(contraction.m))
                     .size() == 1;
   if (!result.b || result.a == choice.isOutputStationary)
     return result;
   // The smaller one comes element by element.
   if (!choice.isOutputStationary &&
-      problem.count(problem.m) < problem.count(problem.n))
+      contraction.count(contraction.m) < contraction.count(contraction.n))
     result.a = false;
   else
     result.b = false;
   return result;
 }
 
-int64_t ashlar::systolic::singleElements(const Problem &problem,
+int64_t ashlar::systolic::singleElements(const Contraction &contraction,
                                          const Machine &machine,
                                          const Choice &choice) {
-  int64_t rows = problem.count(problem.m), columns = problem.count(problem.n);
-  int64_t terms = problem.count(problem.k);
-  Transposes transposes = transposesOf(problem, machine, choice);
+  int64_t rows = contraction.count(contraction.m),
+          columns = contraction.count(contraction.n);
+  int64_t terms = contraction.count(contraction.k);
+  Transposes transposes = transposesOf(contraction, machine, choice);
   int64_t loads = 0;
-  if (!transposes.a && !isDense(problem, problem.k, problem.a))
+  if (!transposes.a && !isDense(contraction, contraction.k, contraction.a))
     loads += rows * terms;
-  if (!transposes.b && !isDense(problem, problem.n, problem.b))
+  if (!transposes.b && !isDense(contraction, contraction.n, contraction.b))
     loads += columns * terms;
-  int64_t stores =
-      isDense(problem, problem.n, problem.result) ? 0 : rows * columns;
-  return problem.count(problem.batch) * std::max(loads, stores);
+  int64_t stores = isDense(contraction, contraction.n, contraction.result)
+                       ? 0
+                       : rows * columns;
+  return contraction.count(contraction.batch) * std::max(loads, stores);
 }
 
-Layout::Layout(const Problem &problem, const Machine &machine,
+Layout::Layout(const Contraction &contraction, const Machine &machine,
                const Choice &choice)
-    : problem(problem), machine(machine), choice(choice), dim(machine.dim) {
-  nBlocks = divideUp(problem.count(problem.n), dim);
-  Transposes transposes = transposesOf(problem, machine, choice);
+    : contraction(contraction), machine(machine), choice(choice),
+      dim(machine.dim) {
+  nBlocks = divideUp(contraction.count(contraction.n), dim);
+  Transposes transposes = transposesOf(contraction, machine, choice);
   aIsTransposed = transposes.a;
   bIsTransposed = transposes.b;
   if (choice.isOnLanes) {
@@ -117,13 +124,13 @@ Layout::Layout(const Problem &problem, const Machine &machine,
     bIsTransposed = false;
   }
   if (choice.readsTapsInPlace) {
-    for (const Coordinate &coordinate : problem.aCoordinates) {
+    for (const LinearIndex &coordinate : contraction.aCoordinates) {
       int64_t step = 0;
-      for (unsigned d : problem.m)
-        if (problem.sizes[d] > 1)
+      for (unsigned d : contraction.m)
+        if (contraction.sizes[d] > 1)
           step = std::gcd(step, coordinate.factors[d]);
-      for (unsigned d : problem.k)
-        if (problem.sizes[d] > 1)
+      for (unsigned d : contraction.k)
+        if (contraction.sizes[d] > 1)
           step = std::gcd(step, coordinate.factors[d]);
       lattice.push_back(std::max<int64_t>(step, 1));
     }
@@ -133,7 +140,7 @@ Layout::Layout(const Problem &problem, const Machine &machine,
 }
 
 int64_t Layout::columnsOf(int64_t nBlock) const {
-  return std::min(dim, problem.count(problem.n) - nBlock * dim);
+  return std::min(dim, contraction.count(contraction.n) - nBlock * dim);
 }
 
 int64_t Layout::cyclesOf(const Chunk &chunk, int64_t tile) const {
@@ -161,13 +168,13 @@ uint64_t Layout::address(const Access &access, int64_t element) const {
 /// columns do not count.
 std::vector<int64_t> Layout::extentsOf(const std::vector<int64_t> &size) const {
   std::vector<int64_t> extents;
-  for (size_t j = 0; j + 1 < problem.aCoordinates.size(); ++j) {
-    const Coordinate &coordinate = problem.aCoordinates[j];
+  for (size_t j = 0; j + 1 < contraction.aCoordinates.size(); ++j) {
+    const LinearIndex &coordinate = contraction.aCoordinates[j];
     int64_t reach = 0;
-    for (size_t i = 0; i < problem.m.size(); ++i)
-      reach += (size[i] - 1) * coordinate.factors[problem.m[i]];
-    for (unsigned d : problem.k)
-      reach += (problem.sizes[d] - 1) * coordinate.factors[d];
+    for (size_t i = 0; i < contraction.m.size(); ++i)
+      reach += (size[i] - 1) * coordinate.factors[contraction.m[i]];
+    for (unsigned d : contraction.k)
+      reach += (contraction.sizes[d] - 1) * coordinate.factors[d];
     extents.push_back(reach / lattice[j] + 1);
   }
   return extents;
@@ -177,14 +184,14 @@ int64_t Layout::pixelStep(unsigned d,
                           const std::vector<int64_t> &extents) const {
   int64_t step = 0, pitch = 1;
   for (size_t j = extents.size(); j-- > 0;) {
-    step += problem.aCoordinates[j].factors[d] / lattice[j] * pitch;
+    step += contraction.aCoordinates[j].factors[d] / lattice[j] * pitch;
     pitch *= extents[j];
   }
   return step;
 }
 
 void Layout::cutRows() {
-  int64_t rows = problem.count(problem.m);
+  int64_t rows = contraction.count(contraction.m);
   if (!choice.readsTapsInPlace) {
     int64_t count = divideUp(rows, choice.chunkRows);
     // An array takes as many rows at once, then: the last chunk has the rest.
@@ -201,10 +208,10 @@ void Layout::cutRows() {
     return;
   }
   // The outermost dims one by one, then a range of one dim, the rest whole.
-  std::vector<int64_t> most(problem.m.size(), 1);
+  std::vector<int64_t> most(contraction.m.size(), 1);
   int64_t inner = 1;
-  for (size_t i = problem.m.size(); i-- > 0;) {
-    int64_t size = problem.sizes[problem.m[i]];
+  for (size_t i = contraction.m.size(); i-- > 0;) {
+    int64_t size = contraction.sizes[contraction.m[i]];
     int64_t fits =
         std::max<int64_t>(1, std::min(size, choice.chunkRows / inner));
     most[i] = divideUp(size, divideUp(size, fits));
@@ -212,13 +219,13 @@ void Layout::cutRows() {
     if (most[i] < size)
       break;
   }
-  std::vector<int64_t> at(problem.m.size(), 0);
+  std::vector<int64_t> at(contraction.m.size(), 0);
   for (int64_t batch = 0; batch < batches(); ++batch) {
     std::fill(at.begin(), at.end(), 0);
     for (bool more = true; more;) {
       Chunk chunk{batch, 0, 1, at, {}, 1};
       for (size_t i = 0; i < at.size(); ++i) {
-        int64_t size = problem.sizes[problem.m[i]];
+        int64_t size = contraction.sizes[contraction.m[i]];
         chunk.size.push_back(std::min(most[i], size - at[i]));
         chunk.rows *= chunk.size.back();
       }
@@ -228,7 +235,7 @@ void Layout::cutRows() {
       more = false;
       for (size_t i = at.size(); i-- > 0 && !more;) {
         at[i] += most[i];
-        more = at[i] < problem.sizes[problem.m[i]];
+        more = at[i] < contraction.sizes[contraction.m[i]];
         if (!more)
           at[i] = 0;
       }
@@ -239,7 +246,7 @@ void Layout::cutRows() {
 std::vector<Box> Layout::boxesOfRows(const Access &access,
                                      const Chunk &chunk) const {
   int64_t bytes = bytesOf(access.element);
-  std::vector<Digit> digits = problem.digits(problem.m, access);
+  std::vector<Digit> digits = contraction.digits(contraction.m, access);
   for (Digit &digit : digits)
     digit.bytes *= bytes;
   if (!choice.readsTapsInPlace) {
@@ -265,9 +272,9 @@ std::vector<Box> Layout::boxesOfRows(const Access &access,
 
 /// Of lanes.
 int64_t Layout::planeOf(int64_t tap) const {
-  for (size_t i = problem.k.size(); i-- > 0;) {
-    int64_t size = problem.sizes[problem.k[i]];
-    if (int(problem.k[i]) == problem.planes)
+  for (size_t i = contraction.k.size(); i-- > 0;) {
+    int64_t size = contraction.sizes[contraction.k[i]];
+    if (int(contraction.k[i]) == contraction.planes)
       return tap % size;
     tap /= size;
   }
@@ -275,13 +282,13 @@ int64_t Layout::planeOf(int64_t tap) const {
 }
 
 void Layout::cutTerms() {
-  int64_t terms = problem.count(problem.k);
-  if (problem.isDepthwise) {
+  int64_t terms = contraction.count(contraction.k);
+  if (contraction.isDepthwise) {
     for (int64_t tap = 0; tap < terms; ++tap)
       kBlocks.push_back({tap, 1, 0, planeOf(tap), 0});
   } else if (choice.readsTapsInPlace) {
-    int last = innermost(problem, problem.k);
-    int64_t columns = problem.sizes[size_t(last)];
+    int last = innermost(contraction, contraction.k);
+    int64_t columns = contraction.sizes[size_t(last)];
     int64_t taps = terms / columns, planes = divideUp(columns, dim);
     for (int64_t plane = 0; plane < planes; ++plane)
       for (int64_t tap = 0; tap < taps; ++tap)
@@ -294,7 +301,7 @@ void Layout::cutTerms() {
     // Without a first column for mvin, each run of terms has its own blocks.
     int64_t plane = 0;
     for (const Run &run :
-         runsOf(problem.digits(problem.k, problem.a), 0, terms))
+         runsOf(contraction.digits(contraction.k, contraction.a), 0, terms))
       for (int64_t k = 0; k < run.length; k += dim)
         kBlocks.push_back(
             {run.first + k, std::min(dim, run.length - k), 0, plane++, 0});
@@ -319,7 +326,7 @@ int64_t Layout::bRows(int64_t tile) const {
 
 int64_t Layout::aRows(const Chunk &chunk, int64_t tile) const {
   const KBlock &end = kBlocks[size_t(tileEnds[size_t(tile)] - 1)];
-  if (problem.a.kept)
+  if (contraction.a.kept)
     return 0;
   if (aIsTransposed)
     return (end.first + end.depth - firstTerm(tile)) * pieces(chunk);
@@ -335,9 +342,10 @@ std::vector<Transfer> Layout::loadsOfA(const Chunk &chunk, int64_t tile,
                                        int64_t end, uint32_t place) const {
   if (aIsTransposed)
     return loadsOfColumns(chunk, tile, begin, end, place);
-  const Access &a = problem.a;
+  const Access &a = contraction.a;
   std::vector<Transfer> loads;
-  int64_t batch = a.offset + problem.offsetOf(problem.batch, a, chunk.batch);
+  int64_t batch =
+      a.offset + contraction.offsetOf(contraction.batch, a, chunk.batch);
   int64_t firstPlane = kBlocks[size_t(tileBegin(tile))].plane;
   Transfer load;
   load.elementBytes = uint32_t(bytesOf(a.element));
@@ -345,25 +353,26 @@ std::vector<Transfer> Layout::loadsOfA(const Chunk &chunk, int64_t tile,
   if (choice.readsTapsInPlace) {
     std::vector<int64_t> extents = extentsOf(chunk.size);
     int64_t at = batch;
-    for (size_t i = 0; i < problem.m.size(); ++i)
-      at += chunk.begin[i] * a.strides[problem.m[i]];
+    for (size_t i = 0; i < contraction.m.size(); ++i)
+      at += chunk.begin[i] * a.strides[contraction.m[i]];
     int64_t pitch = 1;
     for (size_t j = extents.size(); j-- > 0;) {
-      load.levels.push_back(
-          {uint32_t(extents[j]), int32_t(pitch),
-           problem.aCoordinates[j].stride * lattice[j] * bytesOf(a.element)});
+      load.levels.push_back({uint32_t(extents[j]), int32_t(pitch),
+                             contraction.aCoordinates[j].stride * lattice[j] *
+                                 bytesOf(a.element)});
       pitch *= extents[j];
     }
-    if (problem.isDepthwise) {
+    if (contraction.isDepthwise) {
       if (begin > tileBegin(tile))
         return loads;
       int64_t first = nBlock * dim;
-      bool hasPlanes = problem.planes >= 0;
-      int64_t planes = hasPlanes ? problem.sizes[size_t(problem.planes)] : 1;
+      bool hasPlanes = contraction.planes >= 0;
+      int64_t planes =
+          hasPlanes ? contraction.sizes[size_t(contraction.planes)] : 1;
       for (int64_t plane = 0; plane < planes; ++plane)
-        for (const Run &run : runsOf(problem.digits(problem.n, a), first,
-                                     first + columnsOf(nBlock))) {
-          int64_t tap = hasPlanes ? a.strides[size_t(problem.planes)] : 0;
+        for (const Run &run : runsOf(contraction.digits(contraction.n, a),
+                                     first, first + columnsOf(nBlock))) {
+          int64_t tap = hasPlanes ? a.strides[size_t(contraction.planes)] : 0;
           load.memory = address(a, at + plane * tap + run.offset);
           load.place = uint32_t(place + plane * chunk.pixels);
           load.firstColumn = uint32_t(run.first - first);
@@ -372,8 +381,8 @@ std::vector<Transfer> Layout::loadsOfA(const Chunk &chunk, int64_t tile,
         }
       return loads;
     }
-    int last = innermost(problem, problem.k);
-    int64_t columns = problem.sizes[size_t(last)];
+    int last = innermost(contraction, contraction.k);
+    int64_t columns = contraction.sizes[size_t(last)];
     int64_t p0 = kBlocks[size_t(begin)].plane;
     int64_t p1 = kBlocks[size_t(end - 1)].plane + 1;
     // A plane comes with the first of its blocks.
@@ -391,8 +400,8 @@ std::vector<Transfer> Layout::loadsOfA(const Chunk &chunk, int64_t tile,
   std::vector<Box> boxes = boxesOfRows(a, chunk);
   auto block = size_t(begin);
   for (const Run &run :
-       runsOf(problem.digits(problem.k, a), kBlocks[size_t(begin)].first,
-              last.first + last.depth)) {
+       runsOf(contraction.digits(contraction.k, a),
+              kBlocks[size_t(begin)].first, last.first + last.depth)) {
     while (kBlocks[block].first + kBlocks[block].depth <= run.first)
       ++block;
     for (const Box &box : boxes) {
@@ -447,14 +456,15 @@ static std::vector<Transfer> joinTransfers(std::vector<Transfer> all) {
 std::vector<Transfer> Layout::loadsOfColumns(const Chunk &chunk, int64_t tile,
                                              int64_t begin, int64_t end,
                                              uint32_t place) const {
-  const Access &a = problem.a;
+  const Access &a = contraction.a;
   std::vector<Transfer> loads;
-  int64_t at = a.offset + problem.offsetOf(problem.batch, a, chunk.batch);
-  std::vector<Digit> k = problem.digits(problem.k, a);
+  int64_t at =
+      a.offset + contraction.offsetOf(contraction.batch, a, chunk.batch);
+  std::vector<Digit> k = contraction.digits(contraction.k, a);
   for (Digit &digit : k)
     digit.bytes *= bytesOf(a.element);
-  std::vector<Run> runs = runsOf(problem.digits(problem.m, a), chunk.first,
-                                 chunk.first + chunk.rows);
+  std::vector<Run> runs = runsOf(contraction.digits(contraction.m, a),
+                                 chunk.first, chunk.first + chunk.rows);
   Transfer load;
   load.elementBytes = uint32_t(bytesOf(a.element));
   for (int64_t i = begin; i < end; ++i) {
@@ -479,11 +489,11 @@ std::vector<Transfer> Layout::loadsOfColumns(const Chunk &chunk, int64_t tile,
 std::vector<Transfer> Layout::loadsOfSeveral(int64_t batch, int64_t nBlock,
                                              int64_t begin, int64_t end,
                                              uint32_t place) const {
-  const Access &b = problem.b;
-  const SideBySide &beside = problem.sideBySide;
+  const Access &b = contraction.b;
+  const SideBySide &beside = contraction.sideBySide;
   int64_t n0 = nBlock * dim, n1 = n0 + columnsOf(nBlock);
   int64_t bytes = bytesOf(b.element);
-  int64_t at = b.offset + problem.offsetOf(problem.batch, b, batch);
+  int64_t at = b.offset + contraction.offsetOf(contraction.batch, b, batch);
   int64_t k0 = kBlocks[size_t(begin)].first;
   int64_t k1 = kBlocks[size_t(end - 1)].first + kBlocks[size_t(end - 1)].depth;
   place += uint32_t(kBlocks[size_t(begin)].bRow);
@@ -495,11 +505,11 @@ std::vector<Transfer> Layout::loadsOfSeveral(int64_t batch, int64_t nBlock,
   std::vector<Transfer> loads = {load};
 
   // Terms of one result, as B has them.
-  std::vector<Digit> digits = problem.digits(problem.k, b);
-  int64_t inner = 1, outer = 1, taps = problem.sizes[beside.dim];
+  std::vector<Digit> digits = contraction.digits(contraction.k, b);
+  int64_t inner = 1, outer = 1, taps = contraction.sizes[beside.dim];
   bool isInner = true;
-  for (size_t i = problem.k.size(); i-- > 0;) {
-    if (problem.k[i] == beside.dim) {
+  for (size_t i = contraction.k.size(); i-- > 0;) {
+    if (contraction.k[i] == beside.dim) {
       digits[i].size = beside.taps;
       isInner = false;
     } else {
@@ -513,7 +523,7 @@ std::vector<Transfer> Layout::loadsOfSeveral(int64_t batch, int64_t nBlock,
     rows *= digits[i].size;
   }
   // The first dim of N says which result.
-  std::vector<Digit> n = problem.digits(problem.n, b);
+  std::vector<Digit> n = contraction.digits(contraction.n, b);
   n.erase(n.begin());
   for (int64_t result = 0; result < beside.results; ++result) {
     int64_t firstColumn = result * beside.columns;
@@ -545,15 +555,15 @@ std::vector<Transfer> Layout::loadsOfSeveral(int64_t batch, int64_t nBlock,
 std::vector<Transfer> Layout::loadsOfB(int64_t batch, int64_t nBlock,
                                        int64_t tile, int64_t begin, int64_t end,
                                        uint32_t place) const {
-  if (problem.sideBySide.taps)
+  if (contraction.sideBySide.taps)
     return loadsOfSeveral(batch, nBlock, begin, end, place);
-  const Access &b = problem.b;
+  const Access &b = contraction.b;
   std::vector<Transfer> loads;
-  int64_t at = b.offset + problem.offsetOf(problem.batch, b, batch);
+  int64_t at = b.offset + contraction.offsetOf(contraction.batch, b, batch);
   int64_t bytes = bytesOf(b.element);
   int64_t n0 = nBlock * dim, n1 = n0 + columnsOf(nBlock);
-  std::vector<Digit> n = problem.digits(problem.n, b);
-  std::vector<Digit> k = problem.digits(problem.k, b);
+  std::vector<Digit> n = contraction.digits(contraction.n, b);
+  std::vector<Digit> k = contraction.digits(contraction.k, b);
   Transfer load;
   load.elementBytes = uint32_t(bytes);
   load.blockStride = uint32_t(dim);
@@ -604,13 +614,14 @@ std::vector<Transfer> Layout::loadsOfB(int64_t batch, int64_t nBlock,
 /// A, where a contraction before has left it.
 void Layout::setKeptRows(Fold &fold, const Chunk &chunk, int64_t nBlock,
                          const KBlock &block) const {
-  const Access &a = problem.a;
-  int64_t element = a.offset + problem.offsetOf(problem.batch, a, chunk.batch) +
-                    problem.offsetOf(problem.k, a, block.first);
-  if (problem.isDepthwise)
+  const Access &a = contraction.a;
+  int64_t element = a.offset +
+                    contraction.offsetOf(contraction.batch, a, chunk.batch) +
+                    contraction.offsetOf(contraction.k, a, block.first);
+  if (contraction.isDepthwise)
     element += nBlock * dim;
-  for (size_t i = problem.m.size(); i-- > 0;) {
-    int64_t stride = a.strides[problem.m[i]];
+  for (size_t i = contraction.m.size(); i-- > 0;) {
+    int64_t stride = a.strides[contraction.m[i]];
     element += chunk.begin[i] * stride;
     fold.rows.push_back(
         {uint32_t(chunk.size[i]), int32_t(stride / a.kept->columns)});
@@ -627,7 +638,7 @@ Fold Layout::fold(const Chunk &chunk, int64_t nBlock, int64_t tile,
   fold.columns = uint32_t(columnsOf(nBlock));
   fold.isTransposed = bIsTransposed;
   fold.isOutputStationary = choice.isOutputStationary;
-  if (problem.a.kept) {
+  if (contraction.a.kept) {
     setKeptRows(fold, chunk, nBlock, k);
     return fold;
   }
@@ -645,15 +656,16 @@ Fold Layout::fold(const Chunk &chunk, int64_t nBlock, int64_t tile,
   }
   std::vector<int64_t> extents = extentsOf(chunk.size);
   int64_t tap = k.first;
-  for (size_t i = problem.k.size(); i-- > 0;) {
-    unsigned d = problem.k[i];
-    if (problem.isDepthwise || int(d) != innermost(problem, problem.k))
-      fold.a += uint32_t(tap % problem.sizes[d] * pixelStep(d, extents));
-    tap /= problem.sizes[d];
+  for (size_t i = contraction.k.size(); i-- > 0;) {
+    unsigned d = contraction.k[i];
+    if (contraction.isDepthwise ||
+        int(d) != innermost(contraction, contraction.k))
+      fold.a += uint32_t(tap % contraction.sizes[d] * pixelStep(d, extents));
+    tap /= contraction.sizes[d];
   }
-  for (size_t i = problem.m.size(); i-- > 0;)
-    fold.rows.push_back(
-        {uint32_t(chunk.size[i]), int32_t(pixelStep(problem.m[i], extents))});
+  for (size_t i = contraction.m.size(); i-- > 0;)
+    fold.rows.push_back({uint32_t(chunk.size[i]),
+                         int32_t(pixelStep(contraction.m[i], extents))});
   return fold;
 }
 
@@ -662,7 +674,7 @@ std::vector<Run> Layout::columnRuns(const Access &access, int64_t nBlock,
   int64_t first = nBlock * dim;
   if (isOne)
     return {{first, 1, 0}};
-  return runsOf(problem.digits(problem.n, access), first,
+  return runsOf(contraction.digits(contraction.n, access), first,
                 first + columnsOf(nBlock));
 }
 
@@ -671,8 +683,8 @@ std::vector<Transfer> Layout::rowsOfResults(const Access &access,
                                             uint32_t place,
                                             bool isColumn) const {
   std::vector<Transfer> transfers;
-  int64_t at =
-      access.offset + problem.offsetOf(problem.batch, access, chunk.batch);
+  int64_t at = access.offset +
+               contraction.offsetOf(contraction.batch, access, chunk.batch);
   int64_t n0 = nBlock * dim;
   Transfer transfer;
   transfer.elementBytes = uint32_t(bytesOf(access.element));
@@ -692,16 +704,17 @@ std::vector<Box> Layout::keptRows(const Access &access, const Chunk &chunk,
                                   int64_t nBlock, int64_t first,
                                   int64_t count) const {
   const KeptValue &kept = *access.kept;
-  std::vector<Digit> digits = problem.digits(problem.m, access);
-  int64_t element = access.offset +
-                    problem.offsetOf(problem.batch, access, chunk.batch) +
-                    problem.offsetOf(problem.n, access, nBlock * dim);
+  std::vector<Digit> digits = contraction.digits(contraction.m, access);
+  int64_t element =
+      access.offset +
+      contraction.offsetOf(contraction.batch, access, chunk.batch) +
+      contraction.offsetOf(contraction.n, access, nBlock * dim);
   int64_t inner = 1;
   for (size_t i = digits.size(); i-- > 0;) {
     digits[i].bytes /= kept.columns;
     if (!choice.readsTapsInPlace)
       continue;
-    element += chunk.begin[i] * access.strides[problem.m[i]];
+    element += chunk.begin[i] * access.strides[contraction.m[i]];
     digits[i].size = chunk.size[i];
     digits[i].rows = inner;
     inner *= chunk.size[i];
@@ -721,7 +734,8 @@ std::vector<Transfer> Layout::rowOfColumns(const Access &access, int64_t batch,
                                            int64_t nBlock, uint32_t place,
                                            bool isElement) const {
   std::vector<Transfer> transfers;
-  int64_t at = access.offset + problem.offsetOf(problem.batch, access, batch);
+  int64_t at =
+      access.offset + contraction.offsetOf(contraction.batch, access, batch);
   int64_t n0 = nBlock * dim;
   Transfer transfer;
   transfer.elementBytes = uint32_t(bytesOf(access.element));

@@ -5,7 +5,7 @@
 #ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_LAYOUT_H
 #define ASHLAR_LIB_TARGETS_SYSTOLIC_LAYOUT_H
 
-#include "Problem.h"
+#include "Contraction.h"
 #include "StreamWriter.h"
 
 namespace ashlar::systolic {
@@ -44,9 +44,10 @@ struct Chunk {
 
 class Layout {
 public:
-  Layout(const Problem &problem, const Machine &machine, const Choice &choice);
+  Layout(const Contraction &contraction, const Machine &machine,
+         const Choice &choice);
 
-  const Problem &problem;
+  const Contraction &contraction;
   const Machine &machine;
   const Choice choice;
   const int64_t dim;
@@ -93,7 +94,7 @@ public:
   /// whose levels' `bytes` are rows there, and whose `rows` are the chunk's.
   std::vector<Box> keptRows(const Access &access, const Chunk &chunk,
                             int64_t nBlock, int64_t first, int64_t count) const;
-  int64_t batches() const { return problem.count(problem.batch); }
+  int64_t batches() const { return contraction.count(contraction.batch); }
 
 private:
   void cutTerms();
@@ -130,18 +131,18 @@ private:
 
 /// Elements of loads or of stores, whichever are more, that go one by one since
 /// they do not follow each other in memory as they do in a row on chip.
-int64_t singleElements(const Problem &problem, const Machine &machine,
+int64_t singleElements(const Contraction &contraction, const Machine &machine,
                        const Choice &choice);
 
 /// The innermost dim that has more than one value; -1: none.
-int innermost(const Problem &problem, const std::vector<unsigned> &dims);
+int innermost(const Contraction &contraction, llvm::ArrayRef<unsigned> dims);
 
 /// Whether A can be read in place: its columns are a range of the terms, and
 /// its rows are those of a grid that all taps share.
-bool canReadTapsInPlace(const Problem &problem);
+bool canReadTapsInPlace(const Contraction &contraction);
 
 /// Whether it may be computed as Choice::isOnLanes says.
-bool canRunOnLanes(const Problem &problem, const Machine &machine);
+bool canRunOnLanes(const Contraction &contraction, const Machine &machine);
 
 } // namespace ashlar::systolic
 

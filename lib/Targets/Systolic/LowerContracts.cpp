@@ -6,6 +6,7 @@
 #include "ContractForm.h"
 #include "KeptValues.h"
 #include "Lowering.h"
+#include "WriteSums.h"
 
 #include <map>
 #include <memory>
@@ -28,7 +29,7 @@ public:
         options(options) {}
 
   /// Returns why it cannot be computed.
-  std::string add(const Problem &problem, const std::string &name);
+  std::string add(const Contraction &contraction, const std::string &name);
 
   /// Of those that were added.
   std::string write(StreamBuilder &builder) const;
@@ -37,16 +38,17 @@ public:
 
 private:
   using FoundPointer = std::shared_ptr<const Found>;
-  FoundPointer choose(const Problem &problem, const std::string &form,
+  FoundPointer choose(const Contraction &contraction, const std::string &form,
                       const Machine &area, const SearchOptions &search);
-  void consider(const FoundPointer &found, const Problem &problem, Part part);
+  void consider(const FoundPointer &found, const Contraction &contraction,
+                Part part);
   size_t bestCandidate() const;
 
   const Machine &machine;
   const Machine half;
   const SearchOptions options;
   /// Of parts and of what is considered.
-  std::vector<std::shared_ptr<const Problem>> owners;
+  std::vector<std::shared_ptr<const Contraction>> owners;
   std::vector<Part> candidates;
   /// What has been found for contractions of the same form, and which of its
   /// candidates was best behind one of which form.
@@ -58,51 +60,53 @@ private:
 };
 } // namespace
 
-Joiner::FoundPointer Joiner::choose(const Problem &problem,
+Joiner::FoundPointer Joiner::choose(const Contraction &contraction,
                                     const std::string &form,
                                     const Machine &area,
                                     const SearchOptions &search) {
   FoundPointer &known = found[form + std::to_string(area.scratchpad_rows) +
                               ' ' + std::to_string(search.mostTileCycles)];
   if (!known)
-    known = std::make_shared<const Found>(chooseAlone(problem, area, search));
+    known =
+        std::make_shared<const Found>(chooseAlone(contraction, area, search));
   return known;
 }
 
 /// What was found, for the operands that there are.
-void Joiner::consider(const FoundPointer &found, const Problem &problem,
+void Joiner::consider(const FoundPointer &found, const Contraction &contraction,
                       Part part) {
-  auto own =
-      std::make_shared<const Problem>(withPlacesOf(found->problem, problem));
-  part.problem = own.get();
+  auto own = std::make_shared<const Contraction>(
+      withPlacesOf(found->contraction, contraction));
+  part.contraction = own.get();
   part.choice = found->choice;
   owners.push_back(std::move(own));
   candidates.push_back(part);
 }
 
-std::string Joiner::add(const Problem &problem, const std::string &name) {
+std::string Joiner::add(const Contraction &contraction,
+                        const std::string &name) {
   candidates.clear();
-  std::string form = formOf(problem);
+  std::string form = formOf(contraction);
   Part part;
   part.name = name;
-  part.multiplyAdds = uint64_t(problem.multiplyAdds());
+  part.multiplyAdds = uint64_t(contraction.multiplyAdds());
   part.keptRows = options.keptRows;
   // With all of both memories, and therefore after everything else.
-  FoundPointer alone = choose(problem, form, machine, options);
+  FoundPointer alone = choose(contraction, form, machine, options);
   if (!alone->cycles)
     return alone->error;
   alternatives.push_back(alone->alternatives);
   // The smaller a tile, the earlier its operands are all there.
   SearchOptions smaller = options;
   smaller.dataflow = alone->alternatives.front().dataflow;
-  consider(alone, problem, part);
+  consider(alone, contraction, part);
   apart.push_back(candidates.back());
   part.half = parts.empty() || parts.back().half == 1 ? 0 : 1;
   for (int64_t cycles : {256, 512, 1024}) {
     smaller.mostTileCycles = cycles;
-    FoundPointer found = choose(problem, form, half, smaller);
+    FoundPointer found = choose(contraction, form, half, smaller);
     if (found->cycles)
-      consider(found, problem, part);
+      consider(found, contraction, part);
   }
   last += '|' + form + std::to_string(part.half);
   auto known = behind.find(last);
@@ -157,33 +161,36 @@ std::string Joiner::write(StreamBuilder &builder) const {
 }
 
 /// Contractions that are one stream.
-static std::string join(const std::vector<Problem> &problems,
+static std::string join(const std::vector<Contraction> &contractions,
                         const std::vector<std::string> &names,
                         const Machine &machine, const SearchOptions &options,
                         StreamBuilder &builder, Lowered &lowered) {
   Joiner joiner(machine, options);
-  for (size_t i = 0; i < problems.size(); ++i)
-    if (std::string why = joiner.add(problems[i], names[i]); !why.empty())
+  for (size_t i = 0; i < contractions.size(); ++i)
+    if (contractions[i].isSum)
+      return "a sum of two operands is a stream of its own";
+    else if (std::string why = joiner.add(contractions[i], names[i]);
+             !why.empty())
       return why;
   lowered.alternatives = std::move(joiner.alternatives);
   return joiner.write(builder);
 }
 
 /// The same with values between them on chip, if that is faster.
-static void joinOnChip(std::vector<Problem> problems,
+static void joinOnChip(std::vector<Contraction> contractions,
                        const std::vector<std::string> &names,
                        const Machine &machine, SearchOptions options,
                        std::optional<uint32_t> inner, StreamBuilder &builder,
                        Lowered &lowered) {
   // Operands pass through what is left.
-  KeptValues kept = keepValues(problems, machine, inner,
+  KeptValues kept = keepValues(contractions, machine, inner,
                                int64_t(machine.scratchpad_rows) * 5 / 8);
   if (kept.values.empty())
     return;
   options.keptRows = kept.rows;
   StreamBuilder other(builder.kernel.name, builder.kernel.bindings);
   Lowered ofOther;
-  if (!join(problems, names, machine, options, other, ofOther).empty())
+  if (!join(contractions, names, machine, options, other, ofOther).empty())
     return;
   std::string error;
   std::optional<uint64_t> cycles = cyclesOf(machine, builder.kernel, error);
@@ -198,25 +205,28 @@ static void joinOnChip(std::vector<Problem> problems,
 }
 
 std::string ashlar::systolic::lowerContracts(
-    const std::vector<Problem> &problems, const std::vector<std::string> &names,
-    const Machine &machine, const std::string &name, uint32_t bindings,
-    Kernel &kernel, const SearchOptions &options, std::optional<uint32_t> inner,
+    const std::vector<Contraction> &contractions,
+    const std::vector<std::string> &names, const Machine &machine,
+    const std::string &name, uint32_t bindings, Kernel &kernel,
+    const SearchOptions &options, std::optional<uint32_t> inner,
     Lowered *lowered) {
   StreamBuilder builder(name, bindings);
   Lowered found;
   std::string why;
-  if (problems.size() == 1) {
-    Found alone = chooseAlone(problems[0], machine, options);
+  if (contractions.size() == 1) {
+    Found alone = chooseAlone(contractions[0], machine, options);
     if (!alone.cycles)
       return alone.error;
     found.alternatives.push_back(alone.alternatives);
-    why = writeStream({{&alone.problem, alone.choice, names[0], -1,
-                        uint64_t(problems[0].multiplyAdds())}},
-                      machine, builder);
+    why = contractions[0].isSum
+              ? writeSum(contractions[0], machine, names[0], builder)
+              : writeStream({{&alone.contraction, alone.choice, names[0], -1,
+                              uint64_t(contractions[0].multiplyAdds())}},
+                            machine, builder);
   } else {
-    why = join(problems, names, machine, options, builder, found);
+    why = join(contractions, names, machine, options, builder, found);
     if (why.empty() && options.keepsValues)
-      joinOnChip(problems, names, machine, options, inner, builder, found);
+      joinOnChip(contractions, names, machine, options, inner, builder, found);
   }
   if (!why.empty())
     return why;

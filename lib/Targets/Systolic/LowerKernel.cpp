@@ -3,6 +3,7 @@
 #include "Lowering.h"
 #include "Machines.h"
 #include "ReadContract.h"
+#include "ashlar/Analysis/Ones.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Support/Remarks.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -40,19 +41,19 @@ systolic::lowerKernel(func::FuncOp function, StringRef name, unsigned bindings,
         << machine.name << " does not compute this contraction: " << why;
     return failure();
   };
-  std::vector<Problem> problems(contracts.size());
+  std::vector<Contraction> contractions(contracts.size());
   std::vector<std::string> names;
-  for (auto [op, problem] : llvm::zip(contracts, problems)) {
-    if (std::string why = readContract(op, machine, problem); !why.empty())
-      return refuse(op, why);
+  for (auto [op, contraction] : llvm::zip(contracts, contractions)) {
+    if (Refusal why = readContract(op, machine, contraction))
+      return refuse(op, *why);
     names.push_back(contracts.size() == 1
                         ? name.str()
                         : llvm::join(nodeNames(op.getLoc()), ", "));
   }
   Kernel kernel;
   std::string why =
-      lowerContracts(problems, names, machine, name.str(), bindings, kernel, {},
-                     innerBinding(function), lowered);
+      lowerContracts(contractions, names, machine, name.str(), bindings, kernel,
+                     {}, innerBinding(function), lowered);
   if (why.empty())
     return kernel;
   return refuse(contracts.front(), why);
@@ -73,6 +74,12 @@ void systolic::remarkLowered(func::FuncOp function, const Lowered &lowered) {
   function.walk([&](tile::ContractOp op) {
     const Alternative &best = found->front();
     auto line = remark::passed(op.getLoc(), about(op, "Dataflow", "strategy"));
+    if (op->hasAttr(onesAttrName)) {
+      line << "is added on the way in: "
+           << remark::metric("Cycles", int64_t(best.cycles)) << " cycles alone";
+      ++found;
+      return;
+    }
     line << "is " << remark::metric("Dataflow", nameOf(best.dataflow)) << ": "
          << remark::metric("Cycles", int64_t(best.cycles)) << " cycles alone";
     if (found->size() > 1) {
@@ -87,17 +94,17 @@ void systolic::remarkLowered(func::FuncOp function, const Lowered &lowered) {
 }
 
 std::string systolic::whyNot(tile::ContractOp op, const Machine &machine) {
-  Problem problem;
-  std::string why = readContract(op, machine, problem, /*arePacked=*/true);
-  return why.empty() ? whyNoChoice(problem, machine) : why;
+  Contraction contraction;
+  Refusal why = readContract(op, machine, contraction, /*arePacked=*/true);
+  return why ? *why : whyNoChoice(contraction, machine);
 }
 
 std::optional<uint64_t> systolic::predictCycles(tile::ContractOp op,
                                                 const Machine &machine) {
-  Problem problem;
-  if (!readContract(op, machine, problem, /*arePacked=*/true).empty())
+  Contraction contraction;
+  if (readContract(op, machine, contraction, /*arePacked=*/true))
     return std::nullopt;
-  return chooseAlone(problem, machine).cycles;
+  return chooseAlone(contraction, machine).cycles;
 }
 
 std::string systolic::checkStream(func::FuncOp function, const Kernel &kernel,

@@ -43,7 +43,7 @@ struct Alternative {
 
 /// A contraction of a stream.
 struct Part {
-  const Problem *problem = nullptr;
+  const Contraction *contraction = nullptr;
   Choice choice;
   std::string name;
   /// 0 or 1: it has that half of both memories, so that the next one's operands
@@ -55,14 +55,14 @@ struct Part {
   int64_t keptRows = 0;
 
   uint16_t regionKind() const {
-    return problem->isDepthwise ? ASHLAR_SYSTOLIC_DEPTHWISE
-                                : ASHLAR_SYSTOLIC_CONTRACTION;
+    return contraction->isDepthwise ? ASHLAR_SYSTOLIC_DEPTHWISE
+                                    : ASHLAR_SYSTOLIC_CONTRACTION;
   }
   uint16_t dataflow() const {
-    return problem->isDepthwise || choice.isOnLanes
+    return contraction->isDepthwise || choice.isOnLanes
                ? ASHLAR_SYSTOLIC_KEEPS_NOTHING
            : choice.isOutputStationary ? ASHLAR_SYSTOLIC_KEEPS_SUMS
-           : problem->isExchanged      ? ASHLAR_SYSTOLIC_KEEPS_INPUTS
+           : contraction->isExchanged  ? ASHLAR_SYSTOLIC_KEEPS_INPUTS
                                        : ASHLAR_SYSTOLIC_KEEPS_WEIGHTS;
   }
 };
@@ -80,7 +80,8 @@ std::string writeStream(const std::vector<Part> &parts, const Machine &machine,
 std::string whyNotPart(const Part &part, const Machine &machine);
 
 /// The choices worth trying, most promising first.
-std::vector<Choice> choicesFor(const Problem &problem, const Machine &machine,
+std::vector<Choice> choicesFor(const Contraction &contraction,
+                               const Machine &machine,
                                const SearchOptions &options = {});
 
 /// Cycles of a kernel until the last result has left; none: it is no stream,
@@ -91,7 +92,7 @@ std::optional<uint64_t> cyclesOf(const Machine &machine, const Kernel &kernel,
 /// A choice, and the form of the contraction that it is for.
 struct Found {
   std::optional<uint64_t> cycles; ///< of a stream by itself; none: none fits
-  Problem problem;
+  Contraction contraction;
   Choice choice;
   std::string error = "it has no rows";
   /// One for each dataflow that can be, fewest cycles first.
@@ -99,7 +100,7 @@ struct Found {
 };
 
 /// The best choice for a contraction by itself.
-Found chooseAlone(const Problem &problem, const Machine &machine,
+Found chooseAlone(const Contraction &contraction, const Machine &machine,
                   const SearchOptions &options = {});
 
 /// What came of contractions in succession.
@@ -111,10 +112,10 @@ struct Lowered {
   int64_t savedBytes = 0; ///< that need not pass the port
 };
 
-/// Commands that compute `problems` one after the other, by the best choices
-/// that the simulator's count of cycles finds. `names` are those of regions.
-/// `inner`: a binding that nobody else reads.
-std::string lowerContracts(const std::vector<Problem> &problems,
+/// Commands that compute `contractions` one after the other, by the best
+/// choices that the simulator's count of cycles finds. `names` are those of
+/// regions. `inner`: a binding that nobody else reads.
+std::string lowerContracts(const std::vector<Contraction> &contractions,
                            const std::vector<std::string> &names,
                            const Machine &machine, const std::string &name,
                            uint32_t bindings, Kernel &kernel,
@@ -123,7 +124,7 @@ std::string lowerContracts(const std::vector<Problem> &problems,
                            Lowered *lowered = nullptr);
 
 /// Why no choice fits the machine, without writing a command; empty: one does.
-std::string whyNoChoice(const Problem &problem, const Machine &machine);
+std::string whyNoChoice(const Contraction &contraction, const Machine &machine);
 
 } // namespace ashlar::systolic
 

@@ -7,11 +7,11 @@ using namespace ashlar::systolic;
 
 std::vector<Transfer> ashlar::systolic::marginStores(const Layout &layout,
                                                      uint32_t place) {
-  const Problem &problem = layout.problem;
-  const Access &access = problem.result;
+  const Contraction &contraction = layout.contraction;
+  const Access &access = contraction.result;
   int64_t bytes = bytesOf(access.element);
   std::vector<Transfer> stores;
-  for (const Margin &margin : problem.margins) {
+  for (const Margin &margin : contraction.margins) {
     // Elements that follow each other are columns, up to a row of them.
     std::vector<Digit> digits;
     int64_t columns = 1;
@@ -44,9 +44,9 @@ std::vector<Transfer> ashlar::systolic::marginStores(const Layout &layout,
 }
 
 std::vector<Box> ashlar::systolic::keptMargins(const Layout &layout) {
-  const KeptValue &kept = *layout.problem.result.kept;
+  const KeptValue &kept = *layout.contraction.result.kept;
   std::vector<Box> boxes;
-  for (const Margin &margin : layout.problem.margins) {
+  for (const Margin &margin : layout.contraction.margins) {
     Box box{0, kept.rowOf(margin.offset, layout.dim), 0, {}};
     for (size_t i = margin.digits.size(); i-- > 0;)
       if (const Digit &digit = margin.digits[i]; digit.bytes >= kept.columns)

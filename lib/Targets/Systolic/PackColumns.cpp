@@ -13,15 +13,17 @@
 
 #include <algorithm>
 
+using ashlar::LinearIndex;
 using namespace ashlar::systolic;
 
 static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// A dim of K that moves the same coordinate of A as dim `w` of M. -1: none;
 /// -2: none that would do.
-static int tapBeside(const Problem &problem, unsigned w, int64_t &step) {
-  const Coordinate *moved = nullptr;
-  for (const Coordinate &coordinate : problem.aCoordinates)
+static int tapBeside(const Contraction &contraction, unsigned w,
+                     int64_t &step) {
+  const LinearIndex *moved = nullptr;
+  for (const LinearIndex &coordinate : contraction.aCoordinates)
     if (coordinate.factors[w] != 0) {
       if (moved)
         return -2;
@@ -30,12 +32,12 @@ static int tapBeside(const Problem &problem, unsigned w, int64_t &step) {
   if (!moved)
     return -1;
   int found = -1;
-  for (unsigned d : problem.k) {
+  for (unsigned d : contraction.k) {
     int64_t factor = moved->factors[d];
-    if (factor == 0 || problem.sizes[d] == 1)
+    if (factor == 0 || contraction.sizes[d] == 1)
       continue;
     if (found >= 0 || factor < 0 || moved->factors[w] % factor != 0 ||
-        problem.a.strides[d] != factor * moved->stride)
+        contraction.a.strides[d] != factor * moved->stride)
       return -2;
     found = int(d);
     step = moved->factors[w] / factor;
@@ -44,51 +46,51 @@ static int tapBeside(const Problem &problem, unsigned w, int64_t &step) {
 }
 
 /// Whether B's columns lie side by side, or are few.
-static bool hasColumnsTogether(const Problem &problem) {
+static bool hasColumnsTogether(const Contraction &contraction) {
   constexpr int64_t few = 16;
-  if (problem.count(problem.n) <= few)
+  if (contraction.count(contraction.n) <= few)
     return true;
   int64_t inner = 1;
-  for (size_t i = problem.n.size(); i-- > 0;) {
-    if (problem.sizes[problem.n[i]] > 1 &&
-        problem.b.strides[problem.n[i]] != inner)
+  for (size_t i = contraction.n.size(); i-- > 0;) {
+    if (contraction.sizes[contraction.n[i]] > 1 &&
+        contraction.b.strides[contraction.n[i]] != inner)
       return false;
-    inner *= problem.sizes[problem.n[i]];
+    inner *= contraction.sizes[contraction.n[i]];
   }
   return true;
 }
 
 /// What is read and written beside the factors.
 template <typename Visit>
-static void forEachOfResults(Problem &problem, Visit visit) {
-  visit(problem.result);
-  if (problem.unrounded)
-    visit(*problem.unrounded);
-  for (Access &operand : problem.operands)
+static void forEachOfResults(Contraction &contraction, Visit visit) {
+  visit(contraction.result);
+  if (contraction.unrounded)
+    visit(*contraction.unrounded);
+  for (Access &operand : contraction.operands)
     visit(operand);
 }
 
 /// A dim of its own for all operands.
-static unsigned addDim(Problem &problem, int64_t size) {
+static unsigned addDim(Contraction &contraction, int64_t size) {
   auto add = [](Access &access) { access.strides.push_back(0); };
-  problem.sizes.push_back(size);
-  add(problem.a);
-  add(problem.b);
-  forEachOfResults(problem, add);
-  for (Coordinate &coordinate : problem.aCoordinates)
+  contraction.sizes.push_back(size);
+  add(contraction.a);
+  add(contraction.b);
+  forEachOfResults(contraction, add);
+  for (LinearIndex &coordinate : contraction.aCoordinates)
     coordinate.factors.push_back(0);
-  return unsigned(problem.sizes.size()) - 1;
+  return unsigned(contraction.sizes.size()) - 1;
 }
 
-static bool needsColumnsAlone(const Problem &problem) {
+static bool needsColumnsAlone(const Contraction &contraction) {
   return std::any_of(
-      problem.epilogue.values.begin(), problem.epilogue.values.end(),
+      contraction.epilogue.values.begin(), contraction.epilogue.values.end(),
       [](const EpilogueValue &value) { return value.reach == Reach::Column; });
 }
 
 /// Takes every `results`th of dim `w`; the others are dim `p`. A is the
 /// caller's.
-static void setBeside(Problem &packed, unsigned w, unsigned p,
+static void setBeside(Contraction &packed, unsigned w, unsigned p,
                       int64_t results) {
   packed.sizes[w] /= results;
   packed.n.insert(packed.n.begin(), p);
@@ -97,70 +99,71 @@ static void setBeside(Problem &packed, unsigned w, unsigned p,
     access.strides[w] *= results;
   });
   packed.a.strides[w] *= results;
-  for (Coordinate &coordinate : packed.aCoordinates)
+  for (LinearIndex &coordinate : packed.aCoordinates)
     coordinate.factors[w] *= results;
 }
 
-std::optional<Problem> ashlar::systolic::packColumns(const Problem &problem,
-                                                     const Machine &machine,
-                                                     int64_t results) {
-  if (!(machine.flags & ASHLAR_SYSTOLIC_EXTENDED) || problem.isDepthwise ||
-      problem.isExchanged || problem.m.empty() || problem.k.empty() ||
-      problem.sideBySide.taps != 0 || problem.rows.exist() ||
-      problem.unrounded || !hasColumnsTogether(problem))
+std::optional<Contraction>
+ashlar::systolic::packColumns(const Contraction &contraction,
+                              const Machine &machine, int64_t results) {
+  if (!(machine.flags & ASHLAR_SYSTOLIC_EXTENDED) || contraction.isDepthwise ||
+      contraction.isExchanged || contraction.m.empty() ||
+      contraction.k.empty() || contraction.sideBySide.taps != 0 ||
+      contraction.rows.exist() || contraction.unrounded ||
+      !hasColumnsTogether(contraction))
     return std::nullopt;
-  if (needsColumnsAlone(problem))
+  if (needsColumnsAlone(contraction))
     return std::nullopt;
-  unsigned w = problem.m.back();
+  unsigned w = contraction.m.back();
   int64_t step = 1;
-  int s = tapBeside(problem, w, step);
-  if (s == -2 || step < 1 || problem.sizes[w] % results != 0 ||
-      (s >= 0 && step > problem.sizes[size_t(s)]))
+  int s = tapBeside(contraction, w, step);
+  if (s == -2 || step < 1 || contraction.sizes[w] % results != 0 ||
+      (s >= 0 && step > contraction.sizes[size_t(s)]))
     return std::nullopt;
 
-  Problem packed = problem;
+  Contraction packed = contraction;
   unsigned p = addDim(packed, results);
   if (s < 0) {
     // One tap for each result, and B knows of none of them.
     unsigned t = addDim(packed, 1);
     packed.a.strides[t] = packed.a.strides[w];
-    for (Coordinate &coordinate : packed.aCoordinates)
+    for (LinearIndex &coordinate : packed.aCoordinates)
       coordinate.factors[t] = coordinate.factors[w];
     packed.k.insert(packed.k.end() - 1, t);
     s = int(t);
   }
   packed.sideBySide = {unsigned(s), packed.sizes[size_t(s)], step,
-                       problem.count(problem.n), results};
+                       contraction.count(contraction.n), results};
   packed.sizes[size_t(s)] += (results - 1) * step;
   setBeside(packed, w, p, results);
   return packed;
 }
 
-std::optional<Problem> ashlar::systolic::packLanes(const Problem &problem,
-                                                   int64_t results) {
-  if (problem.m.empty() || problem.sideBySide.results != 1 ||
-      problem.sizes[problem.m.back()] % results != 0 ||
-      needsColumnsAlone(problem))
+std::optional<Contraction>
+ashlar::systolic::packLanes(const Contraction &contraction, int64_t results) {
+  if (contraction.m.empty() || contraction.sideBySide.results != 1 ||
+      contraction.sizes[contraction.m.back()] % results != 0 ||
+      needsColumnsAlone(contraction))
     return std::nullopt;
-  unsigned w = problem.m.back();
+  unsigned w = contraction.m.back();
   int64_t step = 1;
-  int s = tapBeside(problem, w, step);
+  int s = tapBeside(contraction, w, step);
   if (s == -2)
     return std::nullopt;
-  Problem packed = problem;
+  Contraction packed = contraction;
   unsigned p = addDim(packed, results);
   packed.a.strides[p] = packed.a.strides[w];
   setBeside(packed, w, p, results);
   packed.sideBySide.results = results;
   packed.planes = s;
   if (s >= 0)
-    for (Coordinate &coordinate : packed.aCoordinates)
+    for (LinearIndex &coordinate : packed.aCoordinates)
       coordinate.factors[size_t(s)] = 0;
   return packed;
 }
 
 /// What array or lanes take, if they never wait.
-static int64_t cyclesOf(const Problem &one, const Machine &machine) {
+static int64_t cyclesOf(const Contraction &one, const Machine &machine) {
   const int64_t dim = machine.dim;
   int64_t blocks = one.count(one.batch) * divideUp(one.count(one.n), dim);
   int64_t rows = one.count(one.m), terms = one.count(one.k);
@@ -169,44 +172,46 @@ static int64_t cyclesOf(const Problem &one, const Machine &machine) {
   return blocks * divideUp(terms, dim) * std::max(rows, dim) / machine.arrays;
 }
 
-int64_t ashlar::systolic::savedByPacking(const Problem &problem,
+int64_t ashlar::systolic::savedByPacking(const Contraction &contraction,
                                          const Machine &machine) {
-  std::vector<Problem> packings = packingsOf(problem, machine);
+  std::vector<Contraction> packings = packingsOf(contraction, machine);
   return packings.empty()
              ? 0
-             : cyclesOf(problem, machine) - cyclesOf(packings[0], machine);
+             : cyclesOf(contraction, machine) - cyclesOf(packings[0], machine);
 }
 
-std::vector<Problem> ashlar::systolic::packingsOf(const Problem &problem,
-                                                  const Machine &machine) {
+std::vector<Contraction>
+ashlar::systolic::packingsOf(const Contraction &contraction,
+                             const Machine &machine) {
   const int64_t dim = machine.dim;
   struct Candidate {
     int64_t cycles;
-    Problem problem;
+    Contraction contraction;
   };
   std::vector<Candidate> candidates;
-  const int64_t alone = cyclesOf(problem, machine);
+  const int64_t alone = cyclesOf(contraction, machine);
   // With more, one would have been full before.
   int64_t filled =
-      problem.isDepthwise
-          ? std::min<int64_t>(problem.count(problem.n), dim / 4)
-          : std::min(problem.count(problem.n), problem.count(problem.k));
+      contraction.isDepthwise
+          ? std::min<int64_t>(contraction.count(contraction.n), dim / 4)
+          : std::min(contraction.count(contraction.n),
+                     contraction.count(contraction.k));
   int64_t most = 2 * divideUp(dim, filled);
   for (int64_t results = 2; results <= most; ++results)
-    if (auto packed = problem.isDepthwise
-                          ? packLanes(problem, results)
-                          : packColumns(problem, machine, results))
+    if (auto packed = contraction.isDepthwise
+                          ? packLanes(contraction, results)
+                          : packColumns(contraction, machine, results))
       if (int64_t cycles = cyclesOf(*packed, machine); cycles * 20 < alone * 19)
         candidates.push_back({cycles, std::move(*packed)});
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate &a, const Candidate &b) {
                      return a.cycles < b.cycles;
                    });
-  std::vector<Problem> best;
+  std::vector<Contraction> best;
   for (Candidate &candidate : candidates) {
     if (best.size() == 2)
       break;
-    best.push_back(std::move(candidate.problem));
+    best.push_back(std::move(candidate.contraction));
   }
   return best;
 }

@@ -2,7 +2,7 @@
 #ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_PACKCOLUMNS_H
 #define ASHLAR_LIB_TARGETS_SYSTOLIC_PACKCOLUMNS_H
 
-#include "Problem.h"
+#include "Contraction.h"
 
 #include <optional>
 
@@ -11,18 +11,20 @@ namespace ashlar::systolic {
 /// A contraction with as many neighbouring results in one row of the
 /// accumulator; none where they are not that many or the epilogue needs them
 /// apart.
-std::optional<Problem> packColumns(const Problem &problem,
-                                   const Machine &machine, int64_t results);
+std::optional<Contraction> packColumns(const Contraction &contraction,
+                                       const Machine &machine, int64_t results);
 
 /// A depthwise contraction with as many neighbouring results in the lanes of
 /// one row; none as above.
-std::optional<Problem> packLanes(const Problem &problem, int64_t results);
+std::optional<Contraction> packLanes(const Contraction &contraction,
+                                     int64_t results);
 
 /// The few that keep array or lanes busier than results alone, best first.
-std::vector<Problem> packingsOf(const Problem &problem, const Machine &machine);
+std::vector<Contraction> packingsOf(const Contraction &contraction,
+                                    const Machine &machine);
 
 /// Cycles of array or lanes that the best of them saves.
-int64_t savedByPacking(const Problem &problem, const Machine &machine);
+int64_t savedByPacking(const Contraction &contraction, const Machine &machine);
 
 } // namespace ashlar::systolic
 

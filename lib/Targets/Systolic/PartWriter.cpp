@@ -7,14 +7,27 @@
 
 using namespace ashlar::systolic;
 
-PartWriter::PartWriter(const Problem &problem, const Machine &machine,
+void ashlar::systolic::interleave(const Commands &first,
+                                  const Commands &second) {
+  size_t done = 0;
+  for (size_t i = 0; i < first.size(); ++i) {
+    size_t upTo = (i + 1) * second.size() / first.size();
+    for (; done < upTo; ++done)
+      second[done]();
+    first[i]();
+  }
+  for (; done < second.size(); ++done)
+    second[done]();
+}
+
+PartWriter::PartWriter(const Contraction &contraction, const Machine &machine,
                        const Choice &choice, const Areas &areas,
                        StreamWriter &writer)
-    : layout(problem, machine, choice), epilogue(layout, writer, areas),
+    : layout(contraction, machine, choice), epilogue(layout, writer, areas),
       rows(layout, writer, epilogue.areas()), writer(writer),
       taken(rows.areas()) {
   if (hasMargins() && isStored())
-    marginRow = uint32_t(taken.next[isWide(problem.result.element)]++);
+    marginRow = uint32_t(taken.next[isWide(contraction.result.element)]++);
   if (choice.isOnLanes) {
     partialRows = machine.vector_lanes / machine.dim;
     partialRow = uint32_t(taken.next[1]);
@@ -74,7 +87,7 @@ Fold PartWriter::foldOf(const Steps &plan, const Unit &unit,
   // Output-stationary, all of a tile arrives at once.
   bool isFirst = fold.isOutputStationary ? unit.tile == 0 : block == 0;
   fold.c = ASHLAR_SYSTOLIC_ACCUMULATOR | result.place |
-           (!isFirst || layout.problem.epilogue.bias >= 0
+           (!isFirst || layout.contraction.epilogue.bias >= 0
                 ? ASHLAR_SYSTOLIC_ACCUMULATE
                 : 0);
   return fold;
@@ -114,7 +127,7 @@ void PartWriter::collectFolds(const Steps &plan, const StreamStep &step,
 
 void PartWriter::collectStores(const Steps &plan, const StreamStep &step,
                                Commands &commands) const {
-  const Problem &problem = layout.problem;
+  const Contraction &contraction = layout.contraction;
   auto store = [&](const Access &access, bool relu, float scale) {
     uint32_t wide = isWide(access.element) ? ASHLAR_SYSTOLIC_FULL_WIDTH : 0;
     for (int64_t number : step.finished) {
@@ -128,9 +141,10 @@ void PartWriter::collectStores(const Steps &plan, const StreamStep &step,
     }
   };
   if (isStored())
-    store(problem.result, problem.epilogue.relu, problem.epilogue.scale);
-  if (problem.unrounded)
-    store(*problem.unrounded, false, 1);
+    store(contraction.result, contraction.epilogue.relu,
+          contraction.epilogue.scale);
+  if (contraction.unrounded)
+    store(*contraction.unrounded, false, 1);
 }
 
 /// On the vector unit, with the epilogue of what is finished.
@@ -201,14 +215,14 @@ void PartWriter::writeTerms(const Steps &plan, const Unit &unit) {
 }
 
 bool PartWriter::keepsPlanes(const StreamStep &step) const {
-  const Problem &problem = layout.problem;
+  const Contraction &contraction = layout.contraction;
   return keeps() && !rows.isEmpty() && !step.finished.empty() &&
-         problem.count(problem.n) == problem.result.kept->columns;
+         contraction.count(contraction.n) == contraction.result.kept->columns;
 }
 
 std::vector<int64_t> PartWriter::planesOf(const Steps &plan,
                                           const StreamStep &step) const {
-  const KeptValue &kept = *layout.problem.a.kept;
+  const KeptValue &kept = *layout.contraction.a.kept;
   std::vector<int64_t> planes;
   for (const Unit &unit : step.units)
     for (const ArrayStep &one : stepsOf(plan, unit))
@@ -278,7 +292,7 @@ void PartWriter::writeFirstStep(const Steps &plan, const StreamStep &step) {
   for (const Unit &unit : step.units)
     for (const ArrayStep &one : stepsOf(plan, unit)) {
       int64_t block = layout.tileBegin(unit.tile) + one.fold;
-      bool isNew = !layout.problem.a.kept &&
+      bool isNew = !layout.contraction.a.kept &&
                    loadUpTo(TileLoad::A, unit.a, block, loadedA);
       isNew |= loadUpTo(TileLoad::B, unit.b, block, loadedB);
       if (isNew)
@@ -294,13 +308,13 @@ void PartWriter::writeFirstStep(const Steps &plan, const StreamStep &step) {
 }
 
 void PartWriter::writeMargins() {
-  const Problem &problem = layout.problem;
-  Element element = problem.result.element;
+  const Contraction &contraction = layout.contraction;
+  Element element = contraction.result.element;
   auto dim = uint32_t(layout.dim);
   uint32_t place = marginRow;
   if (isWide(element))
     place |= ASHLAR_SYSTOLIC_ACCUMULATOR;
-  if (problem.pad == 0) {
+  if (contraction.pad == 0) {
     Transfer zeros;
     zeros.place = place;
     zeros.columns = dim;
@@ -309,11 +323,12 @@ void PartWriter::writeMargins() {
   } else {
     writer.vectorImmediate(ASHLAR_SYSTOLIC_FILL,
                            element == Element::S32 || element == Element::S8,
-                           {place, 1, dim}, {}, problem.pad);
+                           {place, 1, dim}, {}, contraction.pad);
   }
   writer.sync(loadQueue | vectorQueue, storeQueue);
   if (isWide(element))
     place |= ASHLAR_SYSTOLIC_FULL_WIDTH;
   for (const Transfer &transfer : marginStores(layout, place))
-    writer.store(transfer, problem.epilogue.relu, problem.epilogue.scale);
+    writer.store(transfer, contraction.epilogue.relu,
+                 contraction.epilogue.scale);
 }

@@ -22,10 +22,14 @@ constexpr uint32_t arrayQueues =
 
 using Commands = std::vector<std::function<void()>>;
 
+/// The second's commands spread evenly among the first's: a queue that is full
+/// holds up what is issued after it.
+void interleave(const Commands &first, const Commands &second);
+
 class PartWriter {
 public:
   /// Takes rows at the beginning of `areas` for what stays in its place.
-  PartWriter(const Problem &problem, const Machine &machine,
+  PartWriter(const Contraction &contraction, const Machine &machine,
              const Choice &choice, const Areas &areas, StreamWriter &writer);
 
   const Layout layout;
@@ -36,7 +40,7 @@ public:
   const Areas &areas() const { return taken; }
   bool fits() const;
   bool hasLanes() const {
-    return layout.problem.isDepthwise || layout.choice.isOnLanes;
+    return layout.contraction.isDepthwise || layout.choice.isOnLanes;
   }
   /// Lanes are computed by the vector unit, and so is what follows, at once.
   bool hasVector() const {
@@ -44,15 +48,15 @@ public:
   }
   /// Its results stay on chip; isStored: they are in memory, too. What is
   /// unrounded is neither's.
-  bool keeps() const { return layout.problem.result.kept != nullptr; }
+  bool keeps() const { return layout.contraction.result.kept != nullptr; }
   bool isStored() const {
-    return !keeps() || layout.problem.result.kept->isStored;
+    return !keeps() || layout.contraction.result.kept->isStored;
   }
   /// Or something else is: stores read its places.
   bool hasStores() const {
-    return isStored() || layout.problem.unrounded.has_value();
+    return isStored() || layout.contraction.unrounded.has_value();
   }
-  bool hasMargins() const { return !layout.problem.margins.empty(); }
+  bool hasMargins() const { return !layout.contraction.margins.empty(); }
   /// The queues that read A and B.
   uint32_t engine() const;
 

@@ -2,26 +2,26 @@
 #ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_READCONTRACT_H
 #define ASHLAR_LIB_TARGETS_SYSTOLIC_READCONTRACT_H
 
-#include "Problem.h"
+#include "Contraction.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Support/Refusal.h"
 
 namespace ashlar::systolic {
 
-/// A contraction on tensors or memrefs as a problem for a machine; bindings are
+/// A contraction on tensors or memrefs as the machine has it; bindings are
 /// those of the arguments of its function where it has any, else the op's
 /// operands in order. `arePacked`: constant weights are read as the stage
 /// `fuse` will pack them for a device, which is settled only once one has taken
-/// the contraction. Returns why the machine does not compute it; empty: it
-/// does.
-std::string readContract(tile::ContractOp op, const Machine &machine,
-                         Problem &problem, bool arePacked = false);
+/// the contraction. Refused where the machine does not compute it.
+Refusal readContract(tile::ContractOp op, const Machine &machine,
+                     Contraction &contraction, bool arePacked = false);
 
 /// The part of it that reads the body.
-std::string readEpilogue(tile::ContractOp op, const Machine &machine,
-                         Problem &problem);
+Refusal readEpilogue(tile::ContractOp op, const Machine &machine,
+                     Contraction &contraction);
 
 /// And takes from it what combines the values of a row.
-std::string readRows(Problem &problem);
+Refusal readRows(Contraction &contraction);
 
 } // namespace ashlar::systolic
 

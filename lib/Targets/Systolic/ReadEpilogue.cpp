@@ -49,11 +49,12 @@ struct Facts {
 
 class EpilogueReader {
 public:
-  EpilogueReader(tile::ContractOp op, const Machine &machine, Problem &problem)
-      : op(op), machine(machine), problem(problem),
-        values(problem.epilogue.values) {}
+  EpilogueReader(tile::ContractOp op, const Machine &machine,
+                 Contraction &contraction)
+      : op(op), machine(machine), contraction(contraction),
+        values(contraction.epilogue.values) {}
 
-  std::string read();
+  Refusal read();
 
 private:
   int number(double value, bool isInteger);
@@ -75,9 +76,9 @@ private:
   int valueOf(Value value);
   int leaveToStore(int result);
   void dropUnused();
-  std::string finish(int result);
+  Refusal finish(int result);
   void shareValues();
-  std::string leaveToTransfers();
+  Refusal leaveToTransfers();
   bool isNumber(int v) const {
     return values[size_t(v)].kind == EpilogueValue::Number;
   }
@@ -89,7 +90,7 @@ private:
 
   tile::ContractOp op;
   const Machine &machine;
-  Problem &problem;
+  Contraction &contraction;
   std::vector<EpilogueValue> &values;
   std::vector<Facts> facts;
   DenseMap<Value, int> known;
@@ -311,12 +312,12 @@ int EpilogueReader::reduce(uint8_t funct, int operand, ArrayRef<int64_t> dims) {
       machine.input != ASHLAR_SYSTOLIC_BF16)
     return refuse("its epilogue combines the values of a row");
   llvm::SmallDenseSet<unsigned> over(dims.begin(), dims.end());
-  for (unsigned d = 0; d < problem.sizes.size(); ++d)
-    if (problem.sizes[d] > 1 &&
-        over.contains(d) != llvm::is_contained(problem.n, d))
+  for (unsigned d = 0; d < contraction.sizes.size(); ++d)
+    if (contraction.sizes[d] > 1 &&
+        over.contains(d) != llvm::is_contained(contraction.n, d))
       return refuse("its epilogue combines values of other dims than its "
                     "columns");
-  if (problem.isDepthwise || !problem.margins.empty() ||
+  if (contraction.isDepthwise || !contraction.margins.empty() ||
       values[size_t(operand)].reach != Reach::Each)
     return refuse("its epilogue combines what are no rows of results");
   int result = unary(funct, operand);
@@ -358,12 +359,12 @@ int EpilogueReader::select(arith::SelectOp op) {
 }
 
 int EpilogueReader::readOperand(unsigned i) {
-  const Access &access = problem.operands[i];
+  const Access &access = contraction.operands[i];
   bool rows = false, columns = false;
-  for (unsigned d : problem.m)
-    rows |= access.strides[d] && problem.sizes[d] > 1;
-  for (unsigned d : problem.n)
-    columns |= access.strides[d] && problem.sizes[d] > 1;
+  for (unsigned d : contraction.m)
+    rows |= access.strides[d] && contraction.sizes[d] > 1;
+  for (unsigned d : contraction.n)
+    columns |= access.strides[d] && contraction.sizes[d] > 1;
   EpilogueValue value;
   value.kind = EpilogueValue::Operand;
   value.operand = i;
@@ -530,7 +531,7 @@ void EpilogueReader::shareValues() {
         break;
       }
   }
-  problem.epilogue.result = same[size_t(problem.epilogue.result)];
+  contraction.epilogue.result = same[size_t(contraction.epilogue.result)];
 }
 
 /// Without what the mvout does on its way: the last rounding, saturation and
@@ -543,7 +544,7 @@ int EpilogueReader::leaveToStore(int result) {
   auto immediateOf = [&] {
     return values[size_t(values[size_t(result)].right)].number;
   };
-  bool narrows = !systolic::isWide(problem.result.element);
+  bool narrows = !systolic::isWide(contraction.result.element);
   // The last rounding is that of the mvout.
   if (narrows && isResult(ASHLAR_SYSTOLIC_COPY) &&
       values[size_t(result)].isNarrow)
@@ -552,7 +553,7 @@ int EpilogueReader::leaveToStore(int result) {
     // Narrow and wide again: it lies in the scratchpad.
     result = unary(ASHLAR_SYSTOLIC_COPY, result);
   }
-  bool isS8 = problem.result.element == Element::S8;
+  bool isS8 = contraction.result.element == Element::S8;
   while (
       isS8 &&
       ((isResult(ASHLAR_SYSTOLIC_MAXIMUM_IMMEDIATE) && immediateOf() <= -128) ||
@@ -573,9 +574,9 @@ int EpilogueReader::leaveToStore(int result) {
       result = binary(ASHLAR_SYSTOLIC_MAXIMUM, onIntegers, result, least);
     }
   }
-  if (narrows && !problem.unrounded &&
+  if (narrows && !contraction.unrounded &&
       isResult(ASHLAR_SYSTOLIC_MAXIMUM_IMMEDIATE) && immediateOf() == 0) {
-    problem.epilogue.relu = true;
+    contraction.epilogue.relu = true;
     result = values[size_t(result)].left;
   }
   return result;
@@ -583,7 +584,7 @@ int EpilogueReader::leaveToStore(int result) {
 
 /// What nobody needs is not computed.
 void EpilogueReader::dropUnused() {
-  Epilogue &epilogue = problem.epilogue;
+  Epilogue &epilogue = contraction.epilogue;
   std::vector<bool> isUsed(values.size(), false);
   isUsed[size_t(epilogue.result)] = true;
   std::vector<int> place(values.size(), -1);
@@ -610,9 +611,9 @@ void EpilogueReader::dropUnused() {
 }
 
 /// Leaves to the mvout what it does on its way.
-std::string EpilogueReader::finish(int result) {
+Refusal EpilogueReader::finish(int result) {
   result = leaveToStore(result);
-  bool isS8 = problem.result.element == Element::S8;
+  bool isS8 = contraction.result.element == Element::S8;
   if (isS8 && !values[size_t(result)].isInteger)
     return "its epilogue stores bytes that are no integers";
   // The block itself holds what is stored.
@@ -623,24 +624,24 @@ std::string EpilogueReader::finish(int result) {
     result = unary(ASHLAR_SYSTOLIC_COPY, result);
   if (result != 0)
     values[size_t(result)].isNarrow = false;
-  problem.epilogue.result = result;
+  contraction.epilogue.result = result;
   shareValues();
   dropUnused();
   if (machine.flags & ASHLAR_SYSTOLIC_EXTENDED)
-    return "";
+    return std::nullopt;
   return leaveToTransfers();
 }
 
 /// Without a vector unit: a bias comes with the mvin, a scale, rounding,
 /// saturation and relu with the mvout, and nothing else.
-std::string EpilogueReader::leaveToTransfers() {
-  Epilogue &epilogue = problem.epilogue;
+Refusal EpilogueReader::leaveToTransfers() {
+  Epilogue &epilogue = contraction.epilogue;
   const char *why =
       "its epilogue needs a vector unit, which the machine does not have";
   int v = epilogue.result;
   auto at = [&]() -> const EpilogueValue & { return values[size_t(v)]; };
   auto immediate = [&] { return values[size_t(at().right)].number; };
-  if (problem.result.element == Element::S8) {
+  if (contraction.result.element == Element::S8) {
     // What rounds and clamps, in any order; then the scale.
     for (bool more = true; more;) {
       more = false;
@@ -684,22 +685,25 @@ std::string EpilogueReader::leaveToTransfers() {
   }
   if (at().funct == ASHLAR_SYSTOLIC_ADD && at().actsOnIntegers &&
       at().left == 0 &&
-      values[size_t(at().right)].kind == EpilogueValue::Operand &&
-      values[size_t(at().right)].reach == Reach::Row) {
-    unsigned operand = values[size_t(at().right)].operand;
-    if (problem.operands[operand].element != Element::S32)
+      values[size_t(at().right)].kind == EpilogueValue::Operand) {
+    const EpilogueValue &added = values[size_t(at().right)];
+    Element element = contraction.operands[added.operand].element;
+    if (contraction.isSum)
+      epilogue.addend = int(added.operand);
+    else if (added.reach == Reach::Row && element == Element::S32)
+      epilogue.bias = int(added.operand);
+    else
       return why;
-    epilogue.bias = int(operand);
     v = 0;
   }
   if (v != 0)
     return why;
   values.resize(1);
   epilogue.result = 0;
-  return "";
+  return std::nullopt;
 }
 
-std::string EpilogueReader::read() {
+Refusal EpilogueReader::read() {
   EpilogueValue sum;
   sum.isInteger = machine.input == ASHLAR_SYSTOLIC_S8;
   Facts about;
@@ -711,8 +715,8 @@ std::string EpilogueReader::read() {
   return finish(result);
 }
 
-std::string ashlar::systolic::readEpilogue(tile::ContractOp op,
-                                           const Machine &machine,
-                                           Problem &problem) {
-  return EpilogueReader(op, machine, problem).read();
+Refusal ashlar::systolic::readEpilogue(tile::ContractOp op,
+                                       const Machine &machine,
+                                       Contraction &contraction) {
+  return EpilogueReader(op, machine, contraction).read();
 }

@@ -59,11 +59,12 @@ static bool canFollow(const Values &values, const std::vector<bool> &parts,
   return true;
 }
 
-std::string ashlar::systolic::readRows(Problem &problem) {
-  if (problem.unrounded && (problem.unrounded->element != Element::F32 ||
-                            problem.result.element != Element::BF16))
+ashlar::Refusal ashlar::systolic::readRows(Contraction &contraction) {
+  if (contraction.unrounded &&
+      (contraction.unrounded->element != Element::F32 ||
+       contraction.result.element != Element::BF16))
     return "it stores what is not rounded from f32 to bf16 twice";
-  Epilogue &epilogue = problem.epilogue;
+  Epilogue &epilogue = contraction.epilogue;
   const Values values = epilogue.values;
   // By value: whether it needs whole rows.
   std::vector<bool> isBehind(values.size(), false);
@@ -76,7 +77,7 @@ std::string ashlar::systolic::readRows(Problem &problem) {
     any |= isBehind[v];
   }
   if (!any)
-    return "";
+    return std::nullopt;
   // As much as possible is done block by block.
   for (int block = int(values.size()); block-- > 0;) {
     const EpilogueValue &value = values[size_t(block)];
@@ -88,14 +89,14 @@ std::string ashlar::systolic::readRows(Problem &problem) {
     std::vector<bool> parts = partsOf(values, epilogue.result, block);
     if (!parts[size_t(block)] || !canFollow(values, parts, block))
       continue;
-    problem.rows.values = taken(values, parts, block);
-    problem.rows.values.front() = EpilogueValue();
-    problem.rows.result = int(problem.rows.values.size()) - 1;
+    contraction.rows.values = taken(values, parts, block);
+    contraction.rows.values.front() = EpilogueValue();
+    contraction.rows.result = int(contraction.rows.values.size()) - 1;
     std::vector<bool> before = partsOf(values, block, -1);
     before[0] = true;
     epilogue.values = taken(values, before, 0);
     epilogue.result = int(epilogue.values.size()) - 1;
-    return "";
+    return std::nullopt;
   }
   return "behind its rows' sums or maxima, its epilogue reads more than one "
          "value of each element";

@@ -95,8 +95,8 @@ class Planner {
 public:
   Planner(const Layout &layout, const Areas &areas, int free,
           WrittenRows *written, Steps &plan)
-      : layout(layout), problem(layout.problem), machine(layout.machine),
-        free(free), written(written), plan(plan),
+      : layout(layout), contraction(layout.contraction),
+        machine(layout.machine), free(free), written(written), plan(plan),
         part(plan.steps.empty() ? 0 : plan.steps.back().part + 1) {
     cutMemories(areas);
   }
@@ -137,7 +137,7 @@ private:
   int64_t cyclesOf(int64_t chunk, int64_t tile) const;
 
   const Layout &layout;
-  const Problem &problem;
+  const Contraction &contraction;
   const Machine &machine;
   Tiles a, b;
   RowAllocator c, narrow,
@@ -167,16 +167,16 @@ void Planner::cutMemories(const Areas &areas) {
     }
   }
   allA = mostA * tiles * int64_t(layout.chunks.size()) *
-         (problem.isDepthwise ? layout.nBlocks : 1);
+         (contraction.isDepthwise ? layout.nBlocks : 1);
   for (int64_t tile = 0; tile < tiles; ++tile) {
     mostB = std::max(mostB, layout.bRows(tile));
   }
   allB = mostB * tiles * layout.nBlocks * layout.batches();
   int64_t operands[2] = {0, 0};
-  for (const EpilogueValue &value : problem.epilogue.values)
+  for (const EpilogueValue &value : contraction.epilogue.values)
     if (value.kind == EpilogueValue::Operand && hasRows(value.reach) &&
-        !problem.operands[value.operand].kept)
-      ++operands[isWide(problem.operands[value.operand].element)];
+        !contraction.operands[value.operand].kept)
+      ++operands[isWide(contraction.operands[value.operand].element)];
 
   int64_t rows = areas.end[0] - areas.next[0];
   int64_t ofOperands =
@@ -196,7 +196,7 @@ void Planner::cutMemories(const Areas &areas) {
   rows = areas.end[1] - areas.next[1];
   ofOperands = std::min(rows / 2, mostOperands * operands[1] * mostChunk);
   // All columns of some rows, and what comes next.
-  if (problem.rows.exist())
+  if (contraction.rows.exist())
     ofOperands =
         std::min(ofOperands, std::max(rows - 2 * layout.nBlocks * mostChunk,
                                       2 * operands[1] * mostChunk));
@@ -209,7 +209,7 @@ void Planner::cutMemories(const Areas &areas) {
 
 /// Of the array, without gaps.
 int64_t Planner::cyclesOf(int64_t chunk, int64_t tile) const {
-  if (problem.isDepthwise)
+  if (contraction.isDepthwise)
     return layout.tileEnds[size_t(tile)] * layout.chunks[size_t(chunk)].rows *
            machine.dim / machine.vector_lanes;
   return layout.cyclesOf(layout.chunks[size_t(chunk)], tile);
@@ -259,7 +259,7 @@ void Planner::addLoad(TileLoad load, StreamStep &step) {
 /// known.
 std::vector<TileLoad> Planner::operandsOf(const Open &block) const {
   std::vector<TileLoad> loads;
-  for (const EpilogueValue &value : problem.epilogue.values)
+  for (const EpilogueValue &value : contraction.epilogue.values)
     if (value.kind == EpilogueValue::Operand && hasRows(value.reach))
       loads.push_back(
           {TileLoad::Operand, block.chunk, block.nBlock, 0, value.operand});
@@ -270,15 +270,15 @@ Planner::Writers Planner::lastWriters(const Open &block) {
   Writers last;
   if (!written)
     return last;
-  int64_t lane = problem.isDepthwise ? block.nBlock : 0;
-  (problem.a.kept ? last.kept : last.loaded) =
+  int64_t lane = contraction.isDepthwise ? block.nBlock : 0;
+  (contraction.a.kept ? last.kept : last.loaded) =
       writtenBy({TileLoad::A, block.chunk, lane, block.tile});
   last.loaded =
       std::max(last.loaded,
                writtenBy({TileLoad::B, block.chunk, block.nBlock, block.tile}));
   if (block.tile + 1 == int64_t(layout.tileEnds.size()))
     for (const TileLoad &load : operandsOf(block))
-      if (!problem.operands[load.operand].kept)
+      if (!contraction.operands[load.operand].kept)
         last.loaded = std::max(last.loaded, writtenBy(load));
   return last;
 }
@@ -303,10 +303,10 @@ Added Planner::add(Open &block) {
       plan.results[result].operands.clear();
     return Added::NoRoom;
   };
-  int64_t lane = problem.isDepthwise ? nBlock : 0;
+  int64_t lane = contraction.isDepthwise ? nBlock : 0;
   TileLoad loadOfA{TileLoad::A, chunk, lane, tile};
   std::optional<uint32_t> placeOfA = 0;
-  if (problem.a.kept)
+  if (contraction.a.kept)
     step.keptFrom = std::max(step.keptFrom, writtenBy(loadOfA));
   else
     placeOfA = tileAt(a, {chunk, tile, lane}, mostA, loadOfA, step);
@@ -327,21 +327,21 @@ Added Planner::add(Open &block) {
                             uint32_t(place),
                             uint32_t(results % machine.arrays),
                             {}});
-    if (problem.epilogue.bias >= 0)
+    if (contraction.epilogue.bias >= 0)
       addLoad({TileLoad::Bias, chunk, nBlock, tile,
-               unsigned(problem.epilogue.bias), uint32_t(place)},
+               unsigned(contraction.epilogue.bias), uint32_t(place)},
               step);
   }
   step.units.push_back({int64_t(number), tile, *placeOfA, *placeOfB});
   if (isLast) {
     ResultBlock &finished = plan.results[number];
     for (TileLoad load : operandsOf(block)) {
-      if (problem.operands[load.operand].kept) {
+      if (contraction.operands[load.operand].kept) {
         // Both are the vector unit's, one after the other.
         finished.operands.push_back(0);
         continue;
       }
-      bool inAccumulator = isWide(problem.operands[load.operand].element);
+      bool inAccumulator = isWide(contraction.operands[load.operand].element);
       int before = -1;
       int64_t place =
           (inAccumulator ? wide : narrow).take(mostChunk, now, loose, before);
@@ -365,7 +365,7 @@ Added Planner::add(Open &block) {
 void Planner::finish(int64_t number, StreamStep &step) {
   const ResultBlock &result = plan.results[size_t(number)];
   std::vector<int64_t> all = {number};
-  if (problem.rows.exist()) {
+  if (contraction.rows.exist()) {
     step.summed.push_back(number);
     std::vector<int64_t> &waiting = unfinished[result.chunk];
     waiting.push_back(number);
@@ -496,12 +496,12 @@ void Planner::noteResults(size_t firstStep) {
       const ResultBlock &result = plan.results[size_t(number)];
       const Chunk &chunk = layout.chunks[size_t(result.chunk)];
       written->note(
-          layout.rowsOfResults(problem.result, chunk, result.nBlock, 0),
+          layout.rowsOfResults(contraction.result, chunk, result.nBlock, 0),
           int(i));
-      if (problem.unrounded)
-        written->note(
-            layout.rowsOfResults(*problem.unrounded, chunk, result.nBlock, 0),
-            int(i));
+      if (contraction.unrounded)
+        written->note(layout.rowsOfResults(*contraction.unrounded, chunk,
+                                           result.nBlock, 0),
+                      int(i));
     }
 }
 
@@ -510,7 +510,7 @@ std::vector<Transfer> ashlar::systolic::loadsOf(const Layout &layout,
   const Chunk &chunk = layout.chunks[size_t(tile.chunk)];
   int64_t begin = layout.tileBegin(tile.tile);
   int64_t end = layout.tileEnds[size_t(tile.tile)];
-  const Problem &problem = layout.problem;
+  const Contraction &contraction = layout.contraction;
   switch (tile.kind) {
   case TileLoad::A:
     return layout.loadsOfA(chunk, tile.tile, tile.nBlock, begin, end,
@@ -520,7 +520,7 @@ std::vector<Transfer> ashlar::systolic::loadsOf(const Layout &layout,
                            tile.place);
   case TileLoad::Bias: {
     std::vector<Transfer> rows = layout.rowOfColumns(
-        problem.operands[tile.operand], chunk.batch, tile.nBlock,
+        contraction.operands[tile.operand], chunk.batch, tile.nBlock,
         ASHLAR_SYSTOLIC_ACCUMULATOR | tile.place, false);
     for (Transfer &row : rows)
       row.levels = {{uint32_t(chunk.rows), 1, 0}};
@@ -529,10 +529,10 @@ std::vector<Transfer> ashlar::systolic::loadsOf(const Layout &layout,
   case TileLoad::Operand:
     break;
   }
-  const Access &access = problem.operands[tile.operand];
+  const Access &access = contraction.operands[tile.operand];
   bool isColumn = true;
-  for (unsigned d : problem.n)
-    isColumn &= access.strides[d] == 0 || problem.sizes[d] == 1;
+  for (unsigned d : contraction.n)
+    isColumn &= access.strides[d] == 0 || contraction.sizes[d] == 1;
   uint32_t space = isWide(access.element) ? ASHLAR_SYSTOLIC_ACCUMULATOR : 0;
   return layout.rowsOfResults(access, chunk, tile.nBlock, space | tile.place,
                               isColumn);

@@ -184,9 +184,10 @@ void StreamWriter::load(unsigned id, const Transfer &transfer) {
     if (piece.firstColumn + piece.columns > machine.dim)
       blockStride = piece.blockStride;
     if (!state.isKnown || stride != state.stride ||
-        blockStride != state.blockStride) {
-      state = {true, stride, blockStride};
-      b.configLoad(id, stride, blockStride);
+        blockStride != state.blockStride ||
+        piece.isWidened != state.isWidened) {
+      state = {true, piece.isWidened, stride, blockStride};
+      b.configLoad(id, stride, blockStride, piece.isWidened);
     }
     if (isExtended()) {
       uint32_t stream = ASHLAR_SYSTOLIC_STREAM_MVIN + id;

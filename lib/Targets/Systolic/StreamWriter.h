@@ -17,6 +17,7 @@ struct Transfer {
   uint32_t firstColumn = 0;
   uint32_t blockStride = 0; ///< in rows; of no interest with one block
   uint32_t elementBytes = 0;
+  bool isWidened = false;    ///< inputs, into the accumulator
   std::vector<Level> levels; ///< innermost first; none: one row
 };
 
@@ -88,7 +89,7 @@ public:
 
 private:
   struct LoadState {
-    bool isKnown = false;
+    bool isKnown = false, isWidened = false;
     uint64_t stride = 0;
     uint32_t blockStride = 0;
   };

@@ -8,18 +8,19 @@ using namespace ashlar::systolic;
 
 EpilogueWriter::EpilogueWriter(const Layout &layout, StreamWriter &writer,
                                const Areas &areas)
-    : layout(layout), problem(layout.problem), writer(writer), taken(areas) {
+    : layout(layout), contraction(layout.contraction), writer(writer),
+      taken(areas) {
   assignBuffers();
 }
 
 bool EpilogueWriter::isEmpty() const {
-  return problem.epilogue.result == 0 && !problem.result.kept;
+  return contraction.epilogue.result == 0 && !contraction.result.kept;
 }
 
 /// Results lie where an operand lay that nobody needs any more; the last one
 /// in the block itself.
 void EpilogueWriter::assignBuffers() {
-  const auto &values = problem.epilogue.values;
+  const auto &values = contraction.epilogue.values;
   std::vector<int> lastUse(values.size(), -1);
   for (int v = 0; v < int(values.size()); ++v)
     for (int operand : {values[v].left, values[v].right})
@@ -57,7 +58,7 @@ void EpilogueWriter::assignBuffers() {
       else if (hasRows(values[operand].reach))
         wideFree[size_t(buffers[operand] - 1)] = true;
     }
-    if (v == problem.epilogue.result) {
+    if (v == contraction.epilogue.result) {
       buffers[v] = 0;
     } else if (!hasRows(value.reach)) {
       constants[v] = ASHLAR_SYSTOLIC_ACCUMULATOR | uint32_t(taken.next[1]++);
@@ -89,7 +90,7 @@ void EpilogueWriter::assignBuffers() {
     const EpilogueValue &value = values[v];
     if (value.kind != EpilogueValue::Operand || hasRows(value.reach))
       continue;
-    bool wide = isWide(problem.operands[value.operand].element);
+    bool wide = isWide(contraction.operands[value.operand].element);
     int64_t &next = taken.next[wide];
     constants[v] = uint32_t(next) | (wide ? ASHLAR_SYSTOLIC_ACCUMULATOR : 0);
     next += rowsOfConstant(layout, value);
@@ -97,18 +98,18 @@ void EpilogueWriter::assignBuffers() {
 }
 
 /// Whether an operand is the same for all batches.
-static bool isShared(const Problem &problem, const Access &access) {
-  for (unsigned d : problem.batch)
-    if (access.strides[d] && problem.sizes[d] > 1)
+static bool isShared(const Contraction &contraction, const Access &access) {
+  for (unsigned d : contraction.batch)
+    if (access.strides[d] && contraction.sizes[d] > 1)
       return false;
   return true;
 }
 
 int64_t ashlar::systolic::rowsOfConstant(const Layout &layout,
                                          const EpilogueValue &value) {
-  const Access &access = layout.problem.operands[value.operand];
+  const Access &access = layout.contraction.operands[value.operand];
   return (value.reach == Reach::Row ? layout.nBlocks : 1) *
-         (isShared(layout.problem, access) ? 1 : layout.batches());
+         (isShared(layout.contraction, access) ? 1 : layout.batches());
 }
 
 std::vector<Transfer>
@@ -118,7 +119,7 @@ ashlar::systolic::loadsOfConstant(const Layout &layout,
   int64_t blocks = value.reach == Reach::Row ? layout.nBlocks : 1;
   for (int64_t i = 0; i < rowsOfConstant(layout, value); ++i)
     for (const Transfer &load : layout.rowOfColumns(
-             layout.problem.operands[value.operand], i / blocks, i % blocks,
+             layout.contraction.operands[value.operand], i / blocks, i % blocks,
              uint32_t(place + i), value.reach == Reach::Element))
       loads.push_back(load);
   return loads;
@@ -127,8 +128,8 @@ ashlar::systolic::loadsOfConstant(const Layout &layout,
 int64_t ashlar::systolic::rowOfConstant(const Layout &layout,
                                         const EpilogueValue &value,
                                         const ResultBlock &block) {
-  const Access &access = layout.problem.operands[value.operand];
-  int64_t batch = isShared(layout.problem, access)
+  const Access &access = layout.contraction.operands[value.operand];
+  int64_t batch = isShared(layout.contraction, access)
                       ? 0
                       : layout.chunks[size_t(block.chunk)].batch;
   return value.reach == Reach::Row ? batch * layout.nBlocks + block.nBlock
@@ -137,7 +138,7 @@ int64_t ashlar::systolic::rowOfConstant(const Layout &layout,
 
 std::vector<Transfer> EpilogueWriter::constantLoads() const {
   std::vector<Transfer> loads;
-  const auto &values = problem.epilogue.values;
+  const auto &values = contraction.epilogue.values;
   for (size_t v = 0; v < values.size(); ++v) {
     const EpilogueValue &value = values[v];
     if (value.kind != EpilogueValue::Operand || hasRows(value.reach))
@@ -173,10 +174,10 @@ std::vector<Level> ashlar::systolic::rowsOfKept(const Box &box) {
 /// The operand that a value is, if it lies on chip already.
 const Access *EpilogueWriter::keptOperand(int v) const {
   if (v < 0 ||
-      problem.epilogue.values[size_t(v)].kind != EpilogueValue::Operand)
+      contraction.epilogue.values[size_t(v)].kind != EpilogueValue::Operand)
     return nullptr;
   const Access &access =
-      problem.operands[problem.epilogue.values[size_t(v)].operand];
+      contraction.operands[contraction.epilogue.values[size_t(v)].operand];
   return access.kept ? &access : nullptr;
 }
 
@@ -184,7 +185,7 @@ const Access *EpilogueWriter::keptOperand(int v) const {
 VectorOperand EpilogueWriter::operandOf(int v, const ResultBlock &block,
                                         int64_t piece, int64_t first,
                                         int64_t rows) const {
-  const EpilogueValue &value = problem.epilogue.values[size_t(v)];
+  const EpilogueValue &value = contraction.epilogue.values[size_t(v)];
   auto row = uint32_t(first);
   if (!hasRows(value.reach)) {
     if (value.kind == EpilogueValue::Result)
@@ -201,15 +202,15 @@ VectorOperand EpilogueWriter::operandOf(int v, const ResultBlock &block,
   if (value.kind == EpilogueValue::Operand) {
     size_t number = 0;
     for (int other = 0; other < v; ++other) {
-      const EpilogueValue &before = problem.epilogue.values[size_t(other)];
+      const EpilogueValue &before = contraction.epilogue.values[size_t(other)];
       number += before.kind == EpilogueValue::Operand && hasRows(before.reach);
     }
-    bool wide = isWide(problem.operands[value.operand].element);
+    bool wide = isWide(contraction.operands[value.operand].element);
     return {(block.operands[number] + row) |
             (wide ? ASHLAR_SYSTOLIC_ACCUMULATOR : 0)};
   }
   int buffer = buffers[size_t(v)];
-  if (value.isNarrow && v != problem.epilogue.result)
+  if (value.isNarrow && v != contraction.epilogue.result)
     return {narrowBuffers[size_t(buffer - 1)] + uint32_t(first - piece)};
   if (buffer == 0)
     return {ASHLAR_SYSTOLIC_ACCUMULATOR | (block.place + row)};
@@ -218,7 +219,7 @@ VectorOperand EpilogueWriter::operandOf(int v, const ResultBlock &block,
 
 void EpilogueWriter::writeRows(const ResultBlock &block, int64_t first,
                                int64_t rows) {
-  const auto &values = problem.epilogue.values;
+  const auto &values = contraction.epilogue.values;
   for (int v = 0; v < int(values.size()); ++v)
     if (values[size_t(v)].kind == EpilogueValue::Result)
       writeValue(v, block, first, first, rows);
@@ -227,7 +228,7 @@ void EpilogueWriter::writeRows(const ResultBlock &block, int64_t first,
 /// Rows of a piece.
 void EpilogueWriter::writeValue(int v, const ResultBlock &block, int64_t piece,
                                 int64_t first, int64_t rows) {
-  const auto &values = problem.epilogue.values;
+  const auto &values = contraction.epilogue.values;
   const EpilogueValue &value = values[size_t(v)];
   for (int operand : {value.left, value.right})
     if (const Access *kept = keptOperand(operand)) {
@@ -261,14 +262,14 @@ void EpilogueWriter::writeValue(int v, const ResultBlock &block, int64_t piece,
 void EpilogueWriter::keep(const ResultBlock &block) {
   bool isInteger = layout.machine.input == ASHLAR_SYSTOLIC_S8;
   const Chunk &chunk = layout.chunks[size_t(block.chunk)];
-  for (const Box &box :
-       layout.keptRows(problem.result, chunk, block.nBlock, 0, chunk.rows)) {
+  for (const Box &box : layout.keptRows(contraction.result, chunk, block.nBlock,
+                                        0, chunk.rows)) {
     Matrix result = {uint32_t(box.bytes), uint32_t(box.count()),
                      uint32_t(layout.columnsOf(block.nBlock))};
     VectorOperand sums = {ASHLAR_SYSTOLIC_ACCUMULATOR |
                           uint32_t(block.place + box.rows)};
     std::vector<Level> walk = rowsOfKept(box);
-    if (problem.epilogue.relu)
+    if (contraction.epilogue.relu)
       writer.vectorImmediate(ASHLAR_SYSTOLIC_MAXIMUM_IMMEDIATE, isInteger,
                              result, sums, 0, walk);
     else
@@ -279,7 +280,7 @@ void EpilogueWriter::keep(const ResultBlock &block) {
 
 void EpilogueWriter::writeMargins() {
   bool isInteger = layout.machine.input == ASHLAR_SYSTOLIC_S8;
-  const KeptValue &kept = *problem.result.kept;
+  const KeptValue &kept = *contraction.result.kept;
   for (const Box &box : keptMargins(layout))
     for (int64_t first = 0; first < kept.columns; first += layout.dim)
       writer.vectorImmediate(
@@ -287,14 +288,14 @@ void EpilogueWriter::writeMargins() {
           {uint32_t(box.bytes + first / layout.dim * kept.rows),
            uint32_t(box.count()),
            uint32_t(std::min(layout.dim, kept.columns - first))},
-          {}, problem.pad, rowsOfKept(box));
+          {}, contraction.pad, rowsOfKept(box));
 }
 
 void EpilogueWriter::write(const ResultBlock &block) {
   int64_t rows = layout.chunks[size_t(block.chunk)].rows;
-  if (problem.epilogue.result != 0)
+  if (contraction.epilogue.result != 0)
     for (int64_t first = 0; first < rows; first += pieceRows)
       writeRows(block, first, std::min(pieceRows, rows - first));
-  if (problem.result.kept && !problem.rows.exist())
+  if (contraction.result.kept && !contraction.rows.exist())
     keep(block);
 }

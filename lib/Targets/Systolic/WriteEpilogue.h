@@ -55,7 +55,7 @@ private:
                   int64_t first, int64_t rows);
 
   const Layout &layout;
-  const Problem &problem;
+  const Contraction &contraction;
   StreamWriter &writer;
   Areas taken;
   int64_t pieceRows = 0;

@@ -7,8 +7,8 @@ using namespace ashlar::systolic;
 
 RowsWriter::RowsWriter(const Layout &layout, StreamWriter &writer,
                        const Areas &areas)
-    : layout(layout), problem(layout.problem), rows(layout.problem.rows),
-      writer(writer), taken(areas) {
+    : layout(layout), contraction(layout.contraction),
+      rows(layout.contraction.rows), writer(writer), taken(areas) {
   if (isEmpty())
     return;
   for (const Chunk &chunk : layout.chunks)
@@ -32,7 +32,7 @@ void RowsWriter::placeOperands() {
     const EpilogueValue &value = rows.values[v];
     if (value.kind != EpilogueValue::Operand)
       continue;
-    bool wide = isWide(problem.operands[value.operand].element);
+    bool wide = isWide(contraction.operands[value.operand].element);
     int64_t &next = taken.next[wide];
     places[v].address =
         uint32_t(next) | (wide ? ASHLAR_SYSTOLIC_ACCUMULATOR : 0);
@@ -126,11 +126,12 @@ RowsWriter::operandOf(int v, const std::vector<const ResultBlock *> &blocks,
 }
 
 bool RowsWriter::keeps(const ResultBlock &block) const {
-  const KeptValue *kept = problem.result.kept;
-  if (!kept || kept->isStored || problem.unrounded || problem.epilogue.relu)
+  const KeptValue *kept = contraction.result.kept;
+  if (!kept || kept->isStored || contraction.unrounded ||
+      contraction.epilogue.relu)
     return false;
   const Chunk &chunk = layout.chunks[size_t(block.chunk)];
-  return layout.keptRows(problem.result, chunk, block.nBlock, 0, chunk.rows)
+  return layout.keptRows(contraction.result, chunk, block.nBlock, 0, chunk.rows)
              .size() == 1;
 }
 
@@ -151,8 +152,8 @@ void RowsWriter::writeValue(int v,
   std::vector<Level> walk;
   if (v == rows.result && keeps(*blocks[block])) {
     const Chunk &chunk = layout.chunks[size_t(blocks[block]->chunk)];
-    Box box = layout.keptRows(problem.result, chunk, blocks[block]->nBlock, 0,
-                              chunk.rows)[0];
+    Box box = layout.keptRows(contraction.result, chunk, blocks[block]->nBlock,
+                              0, chunk.rows)[0];
     result.address = uint32_t(box.bytes);
     walk = rowsOfKept(box);
   }

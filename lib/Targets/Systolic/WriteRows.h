@@ -39,7 +39,7 @@ private:
                   size_t block);
 
   const Layout &layout;
-  const Problem &problem;
+  const Contraction &contraction;
   const Rows &rows;
   StreamWriter &writer;
   Areas taken;

@@ -12,20 +12,6 @@ using namespace ashlar::systolic;
 
 namespace {
 
-/// The second's commands spread evenly among the first's: a queue that is full
-/// holds up what is issued after it.
-void interleave(const Commands &first, const Commands &second) {
-  size_t done = 0;
-  for (size_t i = 0; i < first.size(); ++i) {
-    size_t upTo = (i + 1) * second.size() / first.size();
-    for (; done < upTo; ++done)
-      second[done]();
-    first[i]();
-  }
-  for (; done < second.size(); ++done)
-    second[done]();
-}
-
 /// Contractions one after the other, on steps that they share.
 class StreamOrder {
 public:
@@ -105,8 +91,8 @@ Areas StreamOrder::areasFor(const Part &part) const {
 }
 
 std::string StreamOrder::add(const Part &part) {
-  auto made = std::make_unique<PartWriter>(*part.problem, machine, part.choice,
-                                           areasFor(part), writer);
+  auto made = std::make_unique<PartWriter>(*part.contraction, machine,
+                                           part.choice, areasFor(part), writer);
   if (!made->fits())
     return "the epilogue's operands do not fit on chip";
   int free = -1, stored = -1;
@@ -246,8 +232,8 @@ bool StreamOrder::canFollowPlanes(int64_t i) const {
       now->keptFrom != i - 1 || knownKept >= i - 1 || partOf(now)->hasLanes() ||
       !partOf(before)->keepsPlanes(*before))
     return false;
-  const KeptValue *read = partOf(now)->layout.problem.a.kept;
-  return read && read == partOf(before)->layout.problem.result.kept;
+  const KeptValue *read = partOf(now)->layout.contraction.a.kept;
+  return read && read == partOf(before)->layout.contraction.result.kept;
 }
 
 /// Returns how many of the folds it has issued.

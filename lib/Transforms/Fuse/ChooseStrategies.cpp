@@ -525,6 +525,9 @@ struct ChooseStrategies
         scratchBytes(scratchBytes), choices(std::move(choices)),
         companions(std::move(companions)), refused(std::move(refused)) {}
   LogicalResult initialize(MLIRContext *context) override {
+    // Nobody else asks, but equal contractions are chosen for once.
+    if (!refused)
+      refused = std::make_shared<RefusedStrategies>();
     return readMachineOption(context, machineName, machine);
   }
   void runOnOperation() override {
@@ -610,7 +613,7 @@ struct ChooseStrategies
     if (machine.scopes.empty())
       return false;
     std::optional<LevelChoice> choice = chooseLevelsOfVariants(
-        op, machine, openSizes, ofAttentions.contains(op), refused.get());
+        op, machine, openSizes, ofAttentions.contains(op), *refused);
     if (!choice) {
       remark::missed(op.getLoc(), about(op, "Strategy", "strategy"))
           << "no unit of " << machine.name << " takes " << spell(productOf(op))

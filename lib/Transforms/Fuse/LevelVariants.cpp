@@ -34,7 +34,7 @@ std::string textOf(tile::StrategyAttr strategy) {
 class VariantChooser {
 public:
   VariantChooser(tile::ContractOp op, const MachineModel &machine,
-                 bool openSizes, bool isFixed, RefusedStrategies *refused)
+                 bool openSizes, bool isFixed, RefusedStrategies &refused)
       : op(op), machine(machine), openSizes(openSizes), refused(refused),
         // Other machines copy and share out by means of their own. On buffers,
         // nothing can be put beside it.
@@ -70,10 +70,10 @@ public:
 private:
   std::optional<LevelChoice> choose(tile::ContractOp one) {
     Location at = op.getLoc();
-    return chooseLevels(
-        one, machine, openSizes, [&](tile::StrategyAttr strategy) {
-          return refused && refused->contains(at, textOf(strategy));
-        });
+    auto isRefused = [&](tile::StrategyAttr strategy) {
+      return !refused.isEmpty() && refused.contains(at, textOf(strategy));
+    };
+    return chooseLevels(one, machine, openSizes, isRefused, &refused.known);
   }
 
   /// Whether columns or terms of b lie side by side.
@@ -163,7 +163,7 @@ private:
   tile::ContractOp op;
   const MachineModel &machine;
   bool openSizes;
-  RefusedStrategies *refused;
+  RefusedStrategies &refused;
   bool hasVariants;
   SmallVector<Variant, 2> others;
 };
@@ -172,10 +172,10 @@ private:
 std::optional<LevelChoice>
 ashlar::chooseLevelsOfVariants(tile::ContractOp &op,
                                const MachineModel &machine, bool openSizes,
-                               bool isFixed, RefusedStrategies *refused) {
+                               bool isFixed, RefusedStrategies &refused) {
   Variant best = VariantChooser(op, machine, openSizes, isFixed, refused).run();
-  if (refused && best.choice)
-    refused->note(op.getLoc(), textOf(best.choice->strategy));
+  if (best.choice)
+    refused.note(op.getLoc(), textOf(best.choice->strategy));
   if (best.op == op)
     return best.choice;
   if (wantsRemarks(op))

@@ -11,11 +11,11 @@ namespace ashlar {
 /// of one pass beside it, if all of them together are predicted to be faster:
 /// operands whose rows an engine can copy, sums of parts of the terms. `op` is
 /// then that contraction. With `isFixed` it stays what it is. What `refused`
-/// has is not taken, and what is taken is noted there; it may be null.
+/// has is not taken, and what is taken is noted there.
 std::optional<LevelChoice> chooseLevelsOfVariants(tile::ContractOp &op,
                                                   const MachineModel &machine,
                                                   bool openSizes, bool isFixed,
-                                                  RefusedStrategies *refused);
+                                                  RefusedStrategies &refused);
 
 } // namespace ashlar
 

@@ -48,8 +48,10 @@ LanesOptions ashlar::lanesOf(const MachineModel &machine, unsigned steps) {
     for (const CopyEngine &engine : machine.copyEngines)
       if (engine.boxes)
         lanes.roleEngines.push_back(engine.name);
-      else if (engine.asynchronous)
+      else if (engine.asynchronous) {
         lanes.engines.push_back(engine.name);
+        lanes.copyWords |= engine.minimumBytes == 4;
+      }
     if (!lanes.engines.empty())
       lanes.otherwise = lanes.engines.front();
     int64_t count = 1;
@@ -88,7 +90,8 @@ void ashlar::buildLanesPipeline(OpPassManager &program,
       if (!options.engines.empty())
         bodies.addPass(createPipelineCopiesPass(ahead));
       DistributeLanesPassOptions lanes = {options.threads, options.groups,
-                                          options.shuffles, options.piece};
+                                          options.shuffles, options.piece,
+                                          options.copyWords};
       lanes.scopes.assign(options.scopes.begin(), options.scopes.end());
       program.addPass(createDistributeLanesPass(lanes));
       program.nest<func::FuncOp>().addPass(

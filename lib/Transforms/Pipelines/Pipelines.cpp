@@ -154,6 +154,10 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
       function.addPass(createAbsorbPaddingPass());
     if (elementwise.keepBytes)
       function.addPass(createAddBiasesToSumsPass());
+    // A host that somebody asked for adds faster than it multiplies by one.
+    if (elementwise.keepBytes && joins && options.hostStandsIn &&
+        !options.openSizes)
+      function.addPass(createFormSumsPass(options.companions));
     if (!options.companions.empty())
       function.addPass(createPlaceOperationsPass(
           options.machine, options.companions, options.hostStandsIn,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "PartOrder.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/ContractDims.h"
 #include "ashlar/Dialects/Exec/Utils/Views.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -70,8 +71,7 @@ bool ashlar::isDepthwise(func::FuncOp body) {
                       [](tile::ContractOp op) {
                         auto last = unsigned(op.getParallel().size() - 1);
                         return op.getParallel().back() > 1 &&
-                               op.getAMap().isFunctionOfDim(last) &&
-                               op.getBMap().isFunctionOfDim(last);
+                               llvm::is_contained(dimsOf(op).batch, last);
                       });
 }
 

@@ -18,17 +18,24 @@ static constexpr int64_t mostUnrolled = 32;
 
 CopyWriter::CopyWriter(tile::CopyOp op, const Threads &threads)
     : op(op), threads(threads), slot(op.getSlot().getType()),
-      counts(slot.getShape()), piece(findPiece()) {
+      counts(slot.getShape()), piece(findPiece(16)) {
+  if (piece == 0 && threads.copyWords) {
+    piece = findPiece(4);
+    // A word is there or is not.
+    if (piece > 1 && op.getPadded() && !endsRowsAt(op.getSource(), piece))
+      piece = 0;
+    areWords = piece != 0;
+  }
   if (piece != 0)
     counts.back() /= piece;
 }
 
-/// Elements of 16 bytes that lie side by side, at multiples of themselves, in
-/// the source, memory that all threads of the device see, as in the slot.
-int64_t CopyWriter::findPiece() {
+/// Elements of so many bytes that lie side by side, at multiples of themselves,
+/// in the source, memory that all threads of the device see, as in the slot.
+int64_t CopyWriter::findPiece(int64_t bytes) {
   std::optional<StringRef> engine = op.getEngine();
   auto type = dyn_cast<MemRefType>(op.getSource().getType());
-  int64_t elements = 16 / elementBytes(slot.getElementType());
+  int64_t elements = bytes / elementBytes(slot.getElementType());
   if (!engine || *engine == "lanes" || !type || type.getMemorySpace() ||
       elements == 0 || slot.getShape().back() % elements != 0)
     return 0;
@@ -40,16 +47,20 @@ int64_t CopyWriter::findPiece() {
          (int64_t(1) << layout.getSwizzle()[1]) % elements != 0))
       return 0;
   }
+  return elements == 1 || liesAsInSource(elements) ? elements : 0;
+}
+
+bool CopyWriter::liesAsInSource(int64_t elements) {
   AffineMap map = op.getMap();
   AffineExpr last = getAffineDimExpr(map.getNumDims() - 1, op.getContext());
   for (AffineExpr expr : map.getResults().drop_back())
     if (expr.isFunctionOfDim(map.getNumDims() - 1))
-      return 0;
+      return false;
   auto rest = dyn_cast<AffineConstantExpr>(
       simplifyAffineExpr(map.getResults().back() - last, map.getNumDims(), 0));
   if (!rest || rest.getValue() % elements != 0)
-    return 0;
-  return beginsRowsAt(op.getSource(), elements) ? elements : 0;
+    return false;
+  return beginsRowsAt(op.getSource(), elements);
 }
 
 void CopyWriter::write(ImplicitLocOpBuilder &b, Value to, Value from) {
@@ -65,16 +76,20 @@ void CopyWriter::write(ImplicitLocOpBuilder &b, Value to, Value from) {
     return affine::AffineDelinearizeIndexOp::create(b, number, basis)
         .getResults();
   };
+  SmallVector<int64_t> none(counts.size(), 0);
+  auto writeNumber = [&](Value number) {
+    if (areWords)
+      writeWord(b, number);
+    else
+      writePiece(b, pointOf(number), none);
+  };
   if (piece != 0 && all % threads.count == 0 &&
       all / threads.count <= mostUnrolled) {
-    std::optional<unsigned> along = dimOfSteps();
-    SmallVector<int64_t> none(counts.size(), 0);
+    std::optional<unsigned> along = areWords ? std::nullopt : dimOfSteps();
     for (int64_t i = 0; i != all / threads.count; ++i) {
       if (!along) {
-        writePiece(b,
-                   pointOf(arith::AddIOp::create(b, threads.number,
-                                                 index(i * threads.count))),
-                   none);
+        writeNumber(
+            arith::AddIOp::create(b, threads.number, index(i * threads.count)));
         continue;
       }
       SmallVector<int64_t> steps(none);
@@ -86,11 +101,17 @@ void CopyWriter::write(ImplicitLocOpBuilder &b, Value to, Value from) {
         scf::ForOp::create(b, threads.number, index(all), index(threads.count));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    writePiece(b, pointOf(loop.getInductionVar()),
-               SmallVector<int64_t>(counts.size(), 0));
+    writeNumber(loop.getInductionVar());
   }
   if (piece != 0)
     tile::ThreadCloseOp::create(b);
+}
+
+void CopyWriter::writeWord(ImplicitLocOpBuilder &b, Value number) {
+  Value first = arith::MulIOp::create(b, number,
+                                      arith::ConstantIndexOp::create(b, piece));
+  copyPiece(b, indexInSlot(b, slot, first),
+            arith::AddIOp::create(b, place, first));
 }
 
 std::optional<unsigned> CopyWriter::dimOfSteps() {
@@ -116,11 +137,14 @@ void CopyWriter::writePiece(ImplicitLocOpBuilder &b, ValueRange index,
     if (step != 0)
       one = arith::AddIOp::create(b, one,
                                   arith::ConstantIndexOp::create(b, step));
-  if (piece == 0) {
-    Value element = w.load(op.getSource(), op.getMap(), at, op.getPadded());
-    memref::StoreOp::create(w.b, element, memory, to);
-    return;
-  }
+  if (piece != 0)
+    return copyPiece(b, at, to);
+  Value element = w.load(op.getSource(), op.getMap(), at, op.getPadded());
+  memref::StoreOp::create(w.b, element, memory, to);
+}
+
+void CopyWriter::copyPiece(ImplicitLocOpBuilder &b, ValueRange at, Value to) {
+  ThreadWriter w(op, b);
   Value exists =
       op.getPadded() ? w.isInside(op.getSource(), op.getMap(), at) : Value();
   SmallVector<Value> from = w.at(op.getMap(), at);

@@ -7,8 +7,8 @@
 namespace ashlar::simt {
 
 /// Writes a copy as what one of all threads does: pieces of 16 bytes that end
-/// later, where source and slot hold such in one piece, else element by
-/// element.
+/// later, where source and slot hold such in one piece, then, where threads
+/// copy words, those of 4 bytes, else element by element.
 class CopyWriter {
 public:
   CopyWriter(tile::CopyOp op, const Threads &threads);
@@ -19,13 +19,19 @@ public:
              mlir::Value place);
 
 private:
-  int64_t findPiece();
+  /// Elements of a piece of so many bytes; 0: there are none such.
+  int64_t findPiece(int64_t bytes);
+  bool liesAsInSource(int64_t elements);
   /// The dim along which a thread's pieces follow each other at equal steps,
   /// all others being the same; none: there is no such.
   std::optional<unsigned> dimOfSteps();
   /// That which is so many steps behind `index`.
   void writePiece(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange index,
                   llvm::ArrayRef<int64_t> steps);
+  /// That which is so far on in the slot.
+  void writeWord(mlir::ImplicitLocOpBuilder &b, mlir::Value number);
+  void copyPiece(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange at,
+                 mlir::Value to);
   /// How many elements of a piece exist that begins at this place along the
   /// source's last dim, inside of it; null: all.
   mlir::Value countInPiece(mlir::ImplicitLocOpBuilder &b, mlir::Value first);
@@ -35,6 +41,9 @@ private:
   tile::SlotType slot;
   llvm::SmallVector<int64_t> counts; ///< of pieces, or elements, by dim
   int64_t piece = 0; ///< elements that are copied at once; 0: one, at once
+  /// Pieces of 4 bytes: neighbours in the slot are those of neighbours among
+  /// the threads, whatever its layout makes of them.
+  bool areWords = false;
   mlir::Value memory, place;
 };
 

@@ -299,6 +299,7 @@ struct DistributeLanes
         return signalPassFailure();
       shareAllocations(body);
       threads.piece = elementsOfPiece(body, pieceBytes);
+      threads.copyWords = copyWords;
       FailureOr<int64_t> all = simt::shareRoles(body, threads, scopeThreads());
       if (failed(all))
         return signalPassFailure();

@@ -28,6 +28,8 @@ struct Threads {
   bool shuffles = false;
   /// Elements side by side that a thread should have, a power of two.
   int64_t piece = 1;
+  /// Whether they copy 4 bytes each that end later, to neighbouring places.
+  bool copyWords = false;
 };
 
 /// Turns rings, copies, waits and releases into memory of the workgroup, loops

@@ -2,6 +2,7 @@
 #include "BoxView.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -22,7 +23,8 @@ BoxView ashlar::viewOfBox(
     ArrayRef<int64_t> extents,
     llvm::function_ref<OpFoldResult(unsigned dim)> countIn,
     llvm::function_ref<OpFoldResult(unsigned result, OpFoldResult, int64_t)>
-        lengthOf) {
+        lengthOf,
+    bool mayBeEmpty) {
   SmallVector<OpFoldResult> offsets, lengths, steps;
   SmallVector<AffineExpr> local;
   for (AffineExpr expr : map.getResults()) {
@@ -49,6 +51,13 @@ BoxView ashlar::viewOfBox(
                 (b.getAffineSymbolExpr(1) - extent) * step,
             {lengths.back(), count});
     }
+    if (mayBeEmpty && !getConstantIntValue(lengths.back()))
+      lengths.back() = affine::makeComposedFoldedAffineMax(
+          b, b.getLoc(),
+          AffineMap::get(0, 1,
+                         {b.getAffineSymbolExpr(0), b.getAffineConstantExpr(0)},
+                         b.getContext()),
+          {lengths.back()});
     steps.push_back(b.getIndexAttr(1));
     local.push_back(lineOf(expr, dims, reach.before));
   }

@@ -24,7 +24,9 @@ mlir::AffineExpr lineOf(mlir::AffineExpr expr, llvm::ArrayRef<unsigned> dims,
 /// as `extents` along `dims`, standing still along all others. `countIn` says
 /// how many of the points of a dim exist, or null where all do; `lengthOf`, if
 /// given, how long the part is along a result of the map, from its offset and
-/// the length without ends on, or null where `countIn` says that.
+/// the length without ends on, or null where `countIn` says that. A box that
+/// `mayBeEmpty` begins where the dim ends, which steps of an operand can put
+/// beyond its memory.
 BoxView
 viewOfBox(mlir::ImplicitLocOpBuilder &b, mlir::Value memory,
           mlir::AffineMap map, llvm::ArrayRef<mlir::OpFoldResult> at,
@@ -32,7 +34,8 @@ viewOfBox(mlir::ImplicitLocOpBuilder &b, mlir::Value memory,
           llvm::function_ref<mlir::OpFoldResult(unsigned dim)> countIn,
           llvm::function_ref<mlir::OpFoldResult(
               unsigned result, mlir::OpFoldResult offset, int64_t length)>
-              lengthOf = nullptr);
+              lengthOf = nullptr,
+          bool mayBeEmpty = false);
 
 } // namespace ashlar
 

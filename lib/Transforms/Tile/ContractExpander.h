@@ -148,6 +148,7 @@ private:
   SmallVector<Value> high;     ///< ends of the worker's box
   SmallVector<char> isEntered; ///< by a loop
   SmallVector<Value> workers;  ///< numbers of the present part
+  bool hasEmptyBoxes = false;  ///< behind the end of a dim
   BoxView packed;
   Value slot; ///< that b is packed into
   SmallVector<Near> near;

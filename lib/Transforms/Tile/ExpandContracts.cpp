@@ -239,13 +239,15 @@ void ContractExpander::emitGrid(tile::LevelAttr level) {
   for (auto [d, iv] : llvm::zip(cut, places)) {
     int64_t tile = level.getTile(d);
     at[d] = iv;
-    if (isWhole && llvm::alignTo(sizes[d], tile) % box[d] != 0)
+    if (isWhole && llvm::alignTo(sizes[d], tile) % box[d] != 0) {
+      hasEmptyBoxes = true;
       at[d] = Value(affine::AffineMinOp::create(
           b,
           AffineMap::get(
               1, 0, {b.getAffineDimExpr(0), b.getAffineConstantExpr(sizes[d])},
               b.getContext()),
           ValueRange{iv}));
+    }
     AffineExpr start = b.getAffineDimExpr(0);
     // No box is cut short where boxes divide the dim.
     AffineMap end = AffineMap::get(1, 0, start + tile);

@@ -31,9 +31,10 @@ BoxView ContractExpander::view(Value memory, AffineMap map,
                                ArrayRef<int64_t> extents) {
   ArrayRef<OpFoldResult> place =
       ArrayRef<OpFoldResult>(at).take_front(map.getNumDims());
-  return viewOfBox(b, memory, map, place, dims, extents, [&](unsigned d) {
-    return hasEdge(d) ? countIn(d) : OpFoldResult();
-  });
+  return viewOfBox(
+      b, memory, map, place, dims, extents,
+      [&](unsigned d) { return hasEdge(d) ? countIn(d) : OpFoldResult(); },
+      nullptr, hasEmptyBoxes);
 }
 
 //===-- Rings -------------------------------------------------------------===//
@@ -76,7 +77,7 @@ BoxView ContractExpander::viewToCopy(tile::OperandKind operand,
       b, memory, map, ArrayRef<OpFoldResult>(at).take_front(map.getNumDims()),
       dims, extents,
       [&](unsigned d) { return hasEdge(d) ? countIn(d) : OpFoldResult(); },
-      lengthOf);
+      lengthOf, hasEmptyBoxes);
 }
 
 unsigned ContractExpander::bring(unsigned depth) {

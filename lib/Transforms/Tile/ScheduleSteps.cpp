@@ -59,16 +59,17 @@ public:
   }
 
 private:
-  /// Each ring holds what an iteration takes, what the loop carries, and what
-  /// is given back later.
+  /// Each ring holds what an iteration takes, in loops of its own as well, what
+  /// the loop carries, and what is given back later.
   std::string whyNoSlots() {
     llvm::MapVector<Value, int64_t> taken, released;
     for (Value carried : loop.getInitArgs())
       if (isa<tile::SlotType>(carried.getType()))
         ++taken[ringOf(carried)];
-    for (Operation &op : *loop.getBody())
+    loop.getBody()->walk([&](Operation *op) {
       if (isa<tile::CopyOp, tile::TakeOp>(op))
-        ++taken[ringOf(op.getResult(0))];
+        ++taken[ringOf(op->getResult(0))];
+    });
     for (tile::ReleaseOp release : loop.getBody()->getOps<tile::ReleaseOp>())
       ++released[ringOf(release.getSlot())];
     for (auto [ring, count] : released) {

@@ -29,7 +29,14 @@ static std::optional<int64_t> endOf(OpFoldResult offset, OpFoldResult size,
       return end;
     return begin ? std::optional(*begin + *constant) : std::nullopt;
   }
-  auto least = cast<Value>(size).getDefiningOp<affine::AffineMinOp>();
+  auto length = cast<Value>(size);
+  // One that is not below zero, of a box that may be empty.
+  if (auto most = length.getDefiningOp<affine::AffineMaxOp>();
+      most && most.getNumOperands() == 1 &&
+      llvm::is_contained(most.getMap().getResults(),
+                         getAffineConstantExpr(0, most.getContext())))
+    length = most.getOperand(0);
+  auto least = length.getDefiningOp<affine::AffineMinOp>();
   if (!least)
     return std::nullopt;
   AffineMap map = least.getMap();

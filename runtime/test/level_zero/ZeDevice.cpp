@@ -68,6 +68,8 @@ ASHLAR_ZE_EXPORT zeDeviceGetProperties(DeviceId device, DeviceProperties *out) {
   if (Code code = check(call, device, out))
     return code;
   out->type = typeGpu;
+  out->vendor = 0x8086;
+  out->device = uint32_t(state().chip);
   out->blockBytes = state().memory / 2;
   out->timerResolution = 100; // nanoseconds
   out->timestampBits = 32;

@@ -14,6 +14,7 @@
 //   ASHLAR_ZE_DOUBLE_SPIRV    1: the GPUs take no SPIR-V
 //   ASHLAR_ZE_DOUBLE_SILENT   1: builds that fail are reported as success
 //   ASHLAR_ZE_DOUBLE_LOST     the call from which on all fail
+//   ASHLAR_ZE_DOUBLE_CHIP     each one's number on the bus; 0xbd5, which is pvc
 
 #ifndef ASHLAR_RUNTIME_TEST_LEVEL_ZERO_ZEDOUBLE_H
 #define ASHLAR_RUNTIME_TEST_LEVEL_ZERO_ZEDOUBLE_H
@@ -53,6 +54,8 @@ struct ZeDouble {
   std::atomic<uint64_t> launches{0}; // those of lists count each time
   /// Lists that were given to a queue more than once.
   std::atomic<uint64_t> repeated{0};
+  /// Modules of machine code that were built.
+  std::atomic<uint64_t> fromCode{0};
   /// Calls that no program may make: each said so on stderr.
   std::atomic<uint64_t> misuses{0};
 

@@ -14,8 +14,6 @@ namespace {
 
 struct OpenCL : Functions {
   Code (*SetKernelArgSVMPointer)(Kernel, uint32_t, const void *) = nullptr;
-  Code (*GetKernelWorkGroupInfo)(Kernel, DeviceId, uint32_t, size_t, void *,
-                                 size_t *) = nullptr;
   Program (*CreateProgramWithSource)(Context, uint32_t, const char **,
                                      const size_t *, Code *) = nullptr;
   Code (*CompileProgram)(Program, uint32_t, const DeviceId *, const char *,
@@ -42,7 +40,6 @@ struct OpenCL : Functions {
     ASHLAR_OPENCL_FUNCTIONS(ASHLAR_FIND)
 #undef ASHLAR_FIND
     find(SetKernelArgSVMPointer, "clSetKernelArgSVMPointer");
-    find(GetKernelWorkGroupInfo, "clGetKernelWorkGroupInfo");
     find(CreateProgramWithSource, "clCreateProgramWithSource");
     find(CompileProgram, "clCompileProgram");
     find(LinkProgram, "clLinkProgram");
@@ -109,7 +106,6 @@ public:
   }
 
   uint64_t localBytes(const std::string &name) override {
-    enum : uint32_t { kernelLocalMemSize = 0x11B2 };
     std::lock_guard<std::mutex> lock(mutex);
     uint64_t bytes = 0;
     Kernel kernel = find(name);

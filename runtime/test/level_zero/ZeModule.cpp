@@ -8,17 +8,34 @@
 
 using namespace ashlar::ze;
 
+/// What the double runs in place of machine code: SPIR-V behind the header of
+/// an ELF file. Empty: there is none.
+static std::string_view sourceOf(std::string_view code) {
+  constexpr size_t header = 64;
+  constexpr std::string_view magic("\x03\x02\x23\x07", 4);
+  if (code.size() < header || code.substr(header, magic.size()) != magic)
+    return {};
+  return code.substr(header);
+}
+
 ASHLAR_ZE_EXPORT zeModuleCreate(ContextId context, DeviceId, const Module *how,
                                 ModuleId *out, LogId *outLog) {
   ASHLAR_ZE_BEGIN(zeModuleCreate);
   State &all = state();
   if (!find(all.contexts, context, call) || !how || how->kind != ofModule ||
-      how->format != formatSpirv || !how->image || !out)
+      how->format > formatNative || !how->image || !out)
     return misuse(call, "arguments");
   const bool rounds =
       how->options && std::strstr(how->options, "correctly-rounded");
-  const std::string_view image(static_cast<const char *>(how->image),
-                               how->bytes);
+  std::string_view image(static_cast<const char *>(how->image), how->bytes);
+  if (how->format == formatNative) {
+    if (outLog)
+      *outLog = nullptr;
+    image = sourceOf(image);
+    if (image.empty())
+      return invalidNativeBinary;
+    ++ashlar_ze_double.fromCode;
+  }
   auto log = std::make_shared<std::string>();
   auto made = std::make_shared<ModuleObject>();
   lock.unlock();

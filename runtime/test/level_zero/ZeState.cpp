@@ -21,6 +21,7 @@ State::State()
       memory(number("ASHLAR_ZE_DOUBLE_MEMORY", uint64_t(8) << 30)),
       local(number("ASHLAR_ZE_DOUBLE_LOCAL", 65536)),
       threads(number("ASHLAR_ZE_DOUBLE_THREADS", 1024)),
+      chip(number("ASHLAR_ZE_DOUBLE_CHIP", 0xbd5)),
       takesSpirv(number("ASHLAR_ZE_DOUBLE_SPIRV", 1) != 0),
       isSilent(number("ASHLAR_ZE_DOUBLE_SILENT", 0) != 0) {
   if (uint64_t lost = number("ASHLAR_ZE_DOUBLE_LOST", 0))

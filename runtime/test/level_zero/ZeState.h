@@ -87,7 +87,7 @@ struct State {
   std::condition_variable changed;
   uint64_t next = 0x1000;
   uint64_t devices = 1, memory = uint64_t(8) << 30, local = 65536,
-           threads = 1024, used = 0;
+           threads = 1024, used = 0, chip = 0xbd5;
   bool takesSpirv = true, isSilent = false;
   std::map<uintptr_t, Allocation> allocations;
   Handles<int> contexts;

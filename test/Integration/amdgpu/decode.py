@@ -57,6 +57,8 @@ class Instruction:
         self.reads, self.writes = set(), set()
         self.queue = QUEUES.get(self.format)
         for field in inst.operands:
+            if field == "vdst" and "_LOAD_LDS_" in self.name:
+                continue  # it has none, but M0
             self.note(field, inst.op_bits[field])
 
     def field(self, field):

@@ -10,6 +10,7 @@ from numbers_of_lanes import Number, fma, from_bits
 from registers import EXEC, VCC, VECTOR
 
 ALL = 0xffffffff
+M0 = 124  # of CDNA, a scalar register
 
 
 def signed(value, bits):
@@ -583,7 +584,8 @@ def access(wave, one):
     if one.format == "MUBUF":
         return access_buffer(wave, one)
     inst, r = one.inst, wave.r
-    name = one.name
+    to_lds = one.name.startswith("GLOBAL_LOAD_LDS_")
+    name = one.name.replace("LOAD_LDS", "LOAD")
     match = re.match(r"(GLOBAL|SCRATCH|FLAT)_(LOAD|STORE)_(D16_HI_|D16_)?"
                      r"([BUIS]?(?:8|16|32|64|96|128)|[US]?BYTE|[US]?SHORT|"
                      r"DWORD(?:X[234])?)(_D16_HI|_D16)?$", name)
@@ -619,6 +621,8 @@ def access(wave, one):
         else "store"
     memory = wave.scratch if kind == "SCRATCH" else wave.group.memory
     own = addresses[lanes]
+    if to_lds:
+        return load_to_lds(wave, lanes, own, size, offset)
     if what == "LOAD":
         place = one.place("vdst", inst.vdst.offset)
         if len(lanes):
@@ -635,6 +639,18 @@ def access(wave, one):
         else:
             memory.store(own, rows)
     wave.counters.begin(queue, ())
+
+
+def load_to_lds(wave, lanes, addresses, size, offset):
+    """What lane l loads lies l times the size behind M0's place, whichever
+    lanes are on."""
+    arrives = None
+    if len(lanes):
+        place = np.uint64(wave.r.scalar_bits(M0, 32) + offset)
+        arrives = wave.group.lds.expect(
+            wave.number, place + lanes.astype(np.uint64) * np.uint64(size),
+            wave.group.memory.load(addresses, size))
+    wave.counters.begin("load", (), arrives=arrives)
 
 
 def access_buffer(wave, one):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Matrix instructions of 16x16 sums. Which lane has which element is read from
 tinygrad's tables (tinygrad.codegen.opt.tc), which it runs on AMD's GPUs; not
-from our own. Forms that it lacks are of the same family and named in
-UNVERIFIED."""
+from our own. For mfma that it lacks, AMD's manual has formulas (Mfma); other
+forms that it lacks are of the same family and named in UNVERIFIED."""
 
 import functools
 import re
@@ -12,10 +12,8 @@ import numpy as np
 from numbers_of_lanes import bf16_to_f32
 from tinygrad.codegen.opt import tc
 
-UNVERIFIED = {"V_MFMA_F32_16X16X4_F32": "lanes as of 16x16x16",
-              "V_MFMA_F32_16X16X8_XF32": "lanes as of 16x16x16; factors are "
-                                         "cut, not rounded, to 10 bits",
-              "V_MFMA_I32_16X16X16_I8": "lanes as of 16x16x16 of f16",
+UNVERIFIED = {"V_MFMA_F32_16X16X8_XF32": "factors are cut, not rounded, to 10 "
+                                         "bits",
               "V_WMMA_I32_16X16X16_IU8 of RDNA 4": "lanes as of f16's"}
 
 
@@ -87,8 +85,25 @@ class Unit:
         self.terms = terms
 
 
+class Mfma:
+    """The formulas of AMD's "CDNA4 ISA", 7.1.4, for one block of 16x16:
+    `together` rows of sums, four but of f64, are one lane's."""
+
+    def __init__(self, terms, together):
+        lane, of_lane = np.arange(64)[:, None], terms // 4
+        own = np.broadcast_to(lane % 16, (64, of_lane))
+        self.a = self.b = (own, of_lane * (lane // 16) + np.arange(of_lane))
+        item = np.arange(4)
+        self.rows = (item % together + together * (lane // 16)
+                     + 4 * together * (item // together))
+        self.columns = np.broadcast_to(lane % 16, (64, 4))
+
+
 @functools.lru_cache(maxsize=None)
-def unit_of(architecture, terms):
+def unit_of(architecture, terms, kind):
+    if architecture == "cdna" and (kind.endswith(("F32", "F64"))
+                                   or (kind, terms) == ("I8", 16)):
+        return Mfma(terms, 1 if kind == "F64" else 4)
     cores = {("cdna", 16): tc.amd_cdna_161616, ("cdna", 32): tc.amd_cdna_161632,
              ("rdna3", 16): tc.amd_rdna3, ("rdna4", 16): tc.amd_rdna4}
     return Unit(cores[architecture, terms][0], terms)
@@ -98,53 +113,39 @@ def multiply(name, architecture, a, b, c, signs=0):
     """`a`, `b`, `c`: [lane][word] of bits; bits of sums. Products of floats are
     exact, sums are of f64 and rounded once; those of integers wrap. `signs`:
     of RDNA's bytes, which of a and b are signed; CDNA's are."""
-    match = re.search(r"_(\d+)X(\d+)X(\d+)_?(BF16|F16|XF32|F32|I8|IU8)$",
-                      name.replace("_1K", ""))
+    match = re.search(
+        r"_(\d+)X(\d+)X(\d+)_?(BF16|F16|XF32|F32|F64|I8|IU8)$",
+        name.replace("_1K", ""))
     if not match or match[1] != "16" or match[2] != "16":
         raise NotImplementedError(f"matrix instruction {name}")
     kind, terms = match[4], int(match[3])
-    if kind.endswith("F32"):
-        return _multiply_f32(architecture, terms, a, b, c)
-    unit = unit_of(architecture, terms)
-    is_whole = kind.endswith("8")
-    number = np.int64 if is_whole else np.float64
+    unit = unit_of(architecture, terms, kind)
+    number = np.int64 if kind.endswith("8") else np.float64
     matrix_a = np.zeros((16, terms), number)
     matrix_b = np.zeros((terms, 16), number)
     if architecture == "cdna":
         signs = 3
     matrix_a[unit.a] = _elements(a, kind, signs & 1)
     matrix_b[unit.b[1], unit.b[0]] = _elements(b, kind, signs & 2)
-    return _add(matrix_a @ matrix_b, unit, c)
-
-
-def _add(sums, unit, c):
-    """To bits of each lane's sums, as bits."""
-    own = sums[unit.rows, unit.columns]
-    if own.dtype == np.int64:
+    own = (matrix_a @ matrix_b)[unit.rows, unit.columns]
+    if kind == "F64":
+        return (_elements(c, kind, True) + own).view(np.uint32)
+    if number == np.int64:
         return c + own.astype(np.uint32)
     return (c.view(np.float32).astype(np.float64) + own).astype(
         np.float32).view(np.uint32)
-
-
-def _multiply_f32(architecture, terms, a, b, c):
-    """A lane has `terms` / 4 of each, side by side."""
-    if architecture != "cdna":
-        raise NotImplementedError("f32 of this architecture")
-    if terms == 8:  # XF32 has 10 bits of the fraction
-        a, b = (x & np.uint32(0xffffe000) for x in (a, b))
-    lane, own = np.arange(64)[:, None], np.arange(terms // 4)
-    matrix_a = np.zeros((16, terms), np.float64)
-    matrix_b = np.zeros((terms, 16), np.float64)
-    places = terms // 4 * (lane // 16) + own
-    matrix_a[lane % 16, places] = np.ascontiguousarray(a).view(np.float32)
-    matrix_b[places, lane % 16] = np.ascontiguousarray(b).view(np.float32)
-    return _add(matrix_a @ matrix_b, unit_of("cdna", 16), c)
 
 
 def _elements(words, kind, is_signed):
     words = np.ascontiguousarray(words)
     if kind.endswith("8"):
         return words.view(np.int8 if is_signed else np.uint8).astype(np.int64)
+    if kind == "F64":
+        return words.view(np.float64)
+    if kind == "XF32":  # which has 10 bits of the fraction
+        words = words & np.uint32(0xffffe000)
+    if kind.endswith("32"):
+        return words.view(np.float32).astype(np.float64)
     halves = words.view(np.uint16)
     if kind == "BF16":
         return bf16_to_f32(halves).astype(np.float64)

@@ -71,6 +71,7 @@ class Lds:
         self.written = np.full(size, -1, np.int32)
         self.reader = np.full(size, self.NOBODY, np.int16)
         self.read = np.full(size, -1, np.int32)
+        self.expected = np.zeros(size, bool)  # under way from global memory
 
     def places(self, addresses, size):
         at = addresses.astype(np.int64)[:, None] + np.arange(size)
@@ -81,6 +82,9 @@ class Lds:
 
     def load(self, wave, addresses, size):
         at = self.places(addresses, size)
+        if np.any(self.expected[at]):
+            raise Fault("read of bytes of the LDS in front of the counter of "
+                        "loads that bring them")
         if np.any(self.written[at] < 0):
             raise Fault("read of bytes of the LDS that nobody wrote")
         now = self.written[at] == self.barriers
@@ -92,8 +96,26 @@ class Lds:
         self.read[at] = self.barriers
         return self.data[at]
 
+    def expect(self, wave, addresses, rows):
+        """What a load brings here by itself; a function that stores it."""
+        at = self.places(addresses, rows.shape[1])
+        self.check_store(wave, at)
+        self.expected[at] = True
+
+        def arrive():
+            self.expected[at] = False
+            self.store(wave, addresses, rows)
+        return arrive
+
     def store(self, wave, addresses, rows):
         at = self.places(addresses, rows.shape[1])
+        self.check_store(wave, at)
+        self.writer[at], self.written[at] = wave, self.barriers
+        self.data[at] = rows
+
+    def check_store(self, wave, at):
+        if np.any(self.expected[at]):
+            raise Fault("store to bytes of the LDS that a load brings")
         if np.any((self.written[at] == self.barriers)
                   & (self.writer[at] != wave)):
             raise Fault("store to bytes of the LDS that another wave wrote "
@@ -102,5 +124,3 @@ class Lds:
                   & (self.reader[at] != wave)):
             raise Fault("store to bytes of the LDS that another wave read "
                         "since the last barrier")
-        self.writer[at], self.written[at] = wave, self.barriers
-        self.data[at] = rows

@@ -11,14 +11,14 @@ def spell(registers):
 
 class Counters:
     """By queue what was begun, in order: (registers it will write, whether it
-    may be overtaken)."""
+    may be overtaken, what happens when memory has answered)."""
 
     def __init__(self, architecture):
         self.architecture = architecture
         self.queues = {"load": [], "store": [], "lds": [], "scalar": []}
 
-    def begin(self, queue, registers, stores=False):
-        self.queues[queue].append((frozenset(registers), stores))
+    def begin(self, queue, registers, stores=False, arrives=None):
+        self.queues[queue].append((frozenset(registers), stores, arrives))
 
     def check(self, reads, writes, own):
         """`own`: the queue of the instruction itself, whose answers come in
@@ -27,21 +27,25 @@ class Counters:
             if not queue:
                 continue
             used = reads if name == own else reads | writes
-            for pending, _ in queue:
+            for pending, _, _ in queue:
                 if pending and not pending.isdisjoint(used):
                     raise Fault(f"{spell(pending & used)} used before the "
                                 f"counter of {name}s says that memory has "
                                 f"answered")
 
     def check_barrier(self):
-        if any(stores for _, stores in self.queues["lds"]):
+        if any(stores for _, stores, _ in self.queues["lds"]):
             raise Fault("barrier in front of the end of stores to the LDS")
 
     def wait(self, queue, most):
         queue = self.queues[queue]
         # Loads of scalars come in any order.
         if queue is not self.queues["scalar"] or most == 0:
-            del queue[:max(0, len(queue) - most)]
+            ended = max(0, len(queue) - most)
+            for _, _, arrives in queue[:ended]:
+                if arrives:
+                    arrives()
+            del queue[:ended]
 
     def wait_both(self, most):
         """LDS and scalars count as one, before RDNA 4."""

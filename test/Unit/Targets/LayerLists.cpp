@@ -130,14 +130,14 @@ std::vector<Layer> ashlar::systolic::test::layersOf(const std::string &path,
                         const Machine &machine, const SearchOptions &options) {
       func::FuncOp function = body;
       Compiled compiled;
-      std::vector<Problem> problems(ops.size());
+      std::vector<Contraction> contractions(ops.size());
       Lowered lowered;
-      for (auto [op, problem] : llvm::zip_equal(ops, problems))
+      for (auto [op, contraction] : llvm::zip_equal(ops, contractions))
         if (compiled.error.empty())
-          compiled.error = readContract(op, machine, problem);
+          compiled.error = readContract(op, machine, contraction).value_or("");
       if (compiled.error.empty())
         compiled.error =
-            lowerContracts(problems, std::vector<std::string>(ops.size()),
+            lowerContracts(contractions, std::vector<std::string>(ops.size()),
                            machine, name, bindings, compiled.kernel, options,
                            innerBinding(function), &lowered);
       compiled.alternatives = std::move(lowered.alternatives);

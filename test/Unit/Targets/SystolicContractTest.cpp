@@ -390,25 +390,77 @@ TEST_F(SystolicContract, BytesAreScaledOnTheirWayOut) {
   expectRightEverywhere(withBias(product("i8", 70, 90, 50, false)));
 }
 
+// Without a vector unit, two operands meet in the accumulator. Exact, for
+// columns and rows that fill no command, one of several halves of the
+// accumulator, and an operand whose rows lie in another order.
+TEST_F(SystolicContract, BytesAreAddedOnTheirWayIn) {
+  auto sum = [](int64_t height, int64_t width, int64_t channels, bool isRelu,
+                bool isMoved) {
+    Contract contract;
+    contract.input = "i8";
+    contract.parallel = "h, w, c";
+    contract.reduced = "t";
+    contract.parallelSizes = {height, width, channels};
+    contract.reducedSizes = {1};
+    contract.a = {"h, w, c", {height, width, channels}, "i8"};
+    contract.b = {"c", {channels}, "i8"};
+    contract.b.value = 1;
+    contract.hasOnes = true;
+    contract.result = {"h, w, c", {height, width, channels}, "i8"};
+    contract.operands = {
+        isMoved ? Operand{"w, h, c", {width, height, channels}, "i8"}
+                : Operand{"h, w, c", {height, width, channels}, "i8"}};
+    contract.body = std::string(R"mlir(
+    %x = arith.extsi %0 : i8 to i32
+    %v = arith.addi %sum, %x : i32
+    %i = arith.sitofp %v : i32 to f32
+    %s = arith.constant 0.5 : f32
+    %most = arith.constant 127.0 : f32
+    %m = arith.mulf %i, %s : f32
+    %r = math.roundeven %m : f32
+    %u = arith.minimumf %r, %most : f32
+    %z = arith.fptosi %l : f32 to i8
+)mlir");
+    // Between the last two.
+    contract.body.insert(contract.body.find("    %z"),
+                         std::string("    %least = arith.constant ") +
+                             (isRelu ? "0.0" : "-128.0") +
+                             " : f32\n    %l = arith.maximumf %u, %least : "
+                             "f32\n");
+    contract.epilogue = [=](double all, const std::vector<double> &v) {
+      double rounded = std::nearbyint((all + v[0]) / 2);
+      return std::min(127.0, std::max(isRelu ? 0.0 : -128.0, rounded));
+    };
+    return contract;
+  };
+  const int64_t sizes[][3] = {{1, 1, 2},     {1, 1, 16},    {3, 5, 20},
+                              {7, 7, 72},    {14, 14, 256}, {20, 37, 64},
+                              {4, 300, 130}, {1, 1000, 33}};
+  for (const char *preset : {"gemmini", "gemmini-ws"})
+    for (auto [height, width, channels] : sizes)
+      for (bool isMoved : {false, true})
+        expectRight(sum(height, width, channels, isMoved, isMoved), preset);
+}
+
 /// A result that is stored as it is, too, lies beside its neighbours as the
 /// rounded one does.
 TEST(SystolicPacking, UnroundedResultsSideBySide) {
-  systolic::Problem problem;
-  problem.sizes = {8, 72, 3};
-  problem.m = {0};
-  problem.n = {1};
-  problem.k = {2};
-  problem.isDepthwise = true;
-  problem.a.strides = {72, 1, 72};
-  problem.b.strides = {0, 1, 72};
-  problem.result.strides = {72, 1, 0};
-  problem.unrounded = problem.result;
-  problem.unrounded->binding = 3;
-  problem.aCoordinates = {{72, 0, {1, 0, 1}}, {1, 0, {0, 1, 0}}};
-  auto packed = systolic::packLanes(problem, 2);
+  systolic::Contraction contraction;
+  contraction.sizes = {8, 72, 3};
+  contraction.m = {0};
+  contraction.n = {1};
+  contraction.k = {2};
+  contraction.isDepthwise = true;
+  contraction.a.strides = {72, 1, 72};
+  contraction.b.strides = {0, 1, 72};
+  contraction.result.strides = {72, 1, 0};
+  contraction.unrounded = contraction.result;
+  contraction.unrounded->binding = 3;
+  contraction.aCoordinates = {{72, 0, {1, 0, 1}}, {1, 0, {0, 1, 0}}};
+  auto packed = systolic::packLanes(contraction, 2);
   ASSERT_TRUE(packed.has_value());
-  EXPECT_EQ(packed->sizes, (std::vector<int64_t>{4, 72, 3, 2}));
-  EXPECT_EQ(packed->result.strides, (std::vector<int64_t>{144, 1, 0, 72}));
+  EXPECT_EQ(packed->sizes, (SmallVector<int64_t>{4, 72, 3, 2}));
+  EXPECT_EQ(packed->result.strides, (SmallVector<int64_t>{144, 1, 0, 72}));
   EXPECT_EQ(packed->unrounded->strides, packed->result.strides);
 }
 

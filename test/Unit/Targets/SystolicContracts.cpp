@@ -66,6 +66,8 @@ std::string Contract::text() const {
   text += join(reducedSizes, ", ", ": ") + ">, maps = [" + maps + "]" + pad;
   if (sumBits)
     text += ", tile.sum_bits = " + std::to_string(sumBits) + " : i64";
+  if (hasOnes)
+    text += ", tile.ones";
   text += "} {\n  ^bb0(" + blockArguments + "):\n" + body;
   text += body.empty() ? "    tile.yield %sum : " : "    tile.yield %z : ";
   text += result.type + "\n  }\n  return\n}\n";
@@ -206,24 +208,24 @@ lowerWith(func::FuncOp function, const systolic::Machine &machine,
           int64_t beside, const systolic::SearchOptions &options,
           Compiled &compiled) {
   std::string &error = compiled.error;
-  systolic::Problem problem;
+  systolic::Contraction contraction;
   auto contract = *function.getOps<tile::ContractOp>().begin();
-  error = systolic::readContract(contract, machine, problem);
+  error = systolic::readContract(contract, machine, contraction).value_or("");
   if (!error.empty())
     return failure();
   if (beside) {
-    auto packed = problem.isDepthwise
-                      ? systolic::packLanes(problem, beside)
-                      : systolic::packColumns(problem, machine, beside);
+    auto packed = contraction.isDepthwise
+                      ? systolic::packLanes(contraction, beside)
+                      : systolic::packColumns(contraction, machine, beside);
     if (!packed) {
       error = "its results cannot stand side by side";
       return failure();
     }
-    problem = *packed;
+    contraction = *packed;
   }
   systolic::Kernel kernel;
   systolic::Lowered lowered;
-  error = systolic::lowerContracts({problem}, {"kernel"}, machine, "kernel",
+  error = systolic::lowerContracts({contraction}, {"kernel"}, machine, "kernel",
                                    function.getNumArguments(), kernel, options,
                                    std::nullopt, &lowered);
   compiled.alternatives = std::move(lowered.alternatives);
@@ -380,7 +382,8 @@ std::string ashlar::systolic::test::runAndCompare(const Contract &contract,
     std::normal_distribution<double> normal(0, operand.scale);
     std::uniform_int_distribution<int> byte(-128, 127);
     for (int64_t i = 0; i < size; ++i)
-      memory.set(i, operand.type[0] == 'i'
+      memory.set(i, operand.value ? *operand.value
+                    : operand.type[0] == 'i'
                         ? double(byte(random)) * operand.scale
                         : normal(random));
     memories.push_back(std::move(memory));

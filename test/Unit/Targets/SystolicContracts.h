@@ -7,6 +7,7 @@
 
 #include "Lowering.h"
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ struct Operand {
   std::string map; ///< of the dims' names, as in a map's results
   std::vector<int64_t> shape;
   std::string type;
-  double scale = 1; ///< of its random numbers
+  double scale = 1;                           ///< of its random numbers
+  std::optional<double> value = std::nullopt; ///< of all elements, instead
 };
 
 /// A kernel of one contraction.
@@ -29,6 +31,7 @@ struct Contract {
   std::string body;              ///< from %sum and %0, %1... to %z
   std::string pad;               ///< " pad = ..." or empty
   int64_t sumBits = 0;           ///< that sums are known to fit in; 0: nothing
+  bool hasOnes = false;          ///< it is known that b has nothing else
   /// The same on numbers.
   std::function<double(double, const std::vector<double> &)> epilogue;
   /// How far a result may be off: of its size, and of the sums of sizes.

@@ -43,6 +43,8 @@ createPlaceOperationsPass(const MachineModel &host,
                           std::shared_ptr<FirstChoices> choices);
 /// Companions in the order of their numbers, from 1 on.
 std::unique_ptr<mlir::Pass>
+createFormSumsPass(std::vector<CompanionDevice> companions);
+std::unique_ptr<mlir::Pass>
 createAbsorbRowsPass(std::vector<CompanionDevice> companions);
 
 #define GEN_PASS_REGISTRATION

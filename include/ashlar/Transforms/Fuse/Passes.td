@@ -268,6 +268,31 @@ def AddBiasesToSumsPass
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def FormSumsPass : Pass<"ashlar-form-sums", "::mlir::func::FuncOp"> {
+  let summary = "Make contractions of sums that a device adds in accumulators";
+  let description = [{
+    Before: elementwise ops on two tensors of bytes that add these, both times
+    the same power of two, before all else, as a quantized network adds a
+    residual. After: where a companion without a vector unit computes it, a
+    `tile.contract` of one term: a is one of the tensors, b is all ones (the
+    attribute `tile.ones` says so), and the other tensor is added to the sum, as
+    an integer, before it is scaled. That is equal to the bit.
+    Left alone are other scales, operands at other places than the result's, and
+    what no companion takes, with a remark that says why.
+
+    ```mlir
+    sitofp(x) * 0.125 + sitofp(y) * 0.125       // before, of each element
+    sitofp(x * 1 + y) * 0.125                   // after
+    ```
+  }];
+  let options = [Option<"deviceNames", "devices", "std::string", "",
+                        "Of the program beside the host, from 1 on: "
+                        "TARGET:PRESET+... or machine files (*.json)">];
+  let dependentDialects = ["::ashlar::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PlaceOperationsPass
     : Pass<"ashlar-place-operations", "::mlir::func::FuncOp"> {
   let summary = "Give each operation the device on which the program takes least";

@@ -27,6 +27,8 @@ struct LanesOptions {
   std::vector<std::string> scopes; ///< of threads: NAME=THREADS
   bool shuffles = false; ///< those of a group read each other's values
   int64_t piece = 0; ///< bytes that a thread reads at once; 0: single elements
+  /// An engine copies 4 bytes for each thread, to neighbouring places.
+  bool copyWords = false;
 
   bool takes(PipelineStep step) const { return unsigned(step) < steps; }
 };

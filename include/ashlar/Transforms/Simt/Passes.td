@@ -43,6 +43,9 @@ def DistributeLanesPass : Pass<"ashlar-distribute-lanes", "::mlir::ModuleOp"> {
                  Option<"pieceBytes", "piece-bytes", "int64_t", "0",
                         "Bytes of a row that a thread has side by side, where "
                         "no groups are named; 0: one element">,
+                 Option<"copyWords", "copy-words", "bool", "false",
+                        "Whether threads copy 4 bytes each that end later, to "
+                        "neighbouring places">,
                  ListOption<"scopes", "scopes", "std::string",
                             "NAME=THREADS, of those that roles are done by">];
   let dependentDialects = ["::mlir::affine::AffineDialect",

@@ -15,6 +15,11 @@ mlir::Value placeInSlot(mlir::ImplicitLocOpBuilder &b, tile::SlotType slot,
 /// many places that differ in their steps alone take one register.
 mlir::Value placeInSlot(mlir::ImplicitLocOpBuilder &b, tile::SlotType slot,
                         mlir::ValueRange index, llvm::ArrayRef<int64_t> steps);
+/// The other way round: which element lies at a place of a slot whose layout
+/// leaves none unused.
+llvm::SmallVector<mlir::Value> indexInSlot(mlir::ImplicitLocOpBuilder &b,
+                                           tile::SlotType slot,
+                                           mlir::Value place);
 
 } // namespace ashlar::simt
 

@@ -8,8 +8,11 @@
  * ASHLAR_HSACO_FORMAT an ELF shared object (AMDGPUUsage, "Code Object") that is
  * loaded as it is, for the one chip that the program requires; one with the
  * format ASHLAR_SPIRV_ADDRESSES_FORMAT a SPIR-V module as in opencl_abi.h, but
- * for the parameters of its kernels. Each has one entry per kernel, with the
- * kernel's symbol as its name and these parameters in this order, in C's words:
+ * for the parameters of its kernels; one whose format begins with
+ * ASHLAR_ZEBIN_FORMAT machine code of the same kernels in Intel's form, an ELF
+ * file, for the GPU that the rest of the format names as Intel's compiler does
+ * ("zebin-pvc"). Each has one entry per kernel, with the kernel's symbol as its
+ * name and these parameters in this order, in C's words:
  *
  *   void *binding            one per binding of the dispatch, in the device's
  *                            memory, of an alignment of at least 64 bytes
@@ -55,6 +58,7 @@
 #define ASHLAR_PTX_FORMAT "ptx"
 #define ASHLAR_HSACO_FORMAT "hsaco"
 #define ASHLAR_SPIRV_ADDRESSES_FORMAT "spirv64-addresses"
+#define ASHLAR_ZEBIN_FORMAT "zebin-"
 
 /* Parameters of a kernel with so many bindings and integers, without tensor
  * maps. */

@@ -179,7 +179,8 @@ struct Driver {
   Cause (*causeOf)(Code code);
   /// Of a device: what it runs, as features separated by commas.
   String (*features)(const Functions &functions, int device);
-  /// Parameters of the entry in an image; negative: it has no such entry.
+  /// Parameters of the entry in an image; negative: it has no such entry. Null:
+  /// countOf is there.
   int (*countParameters)(const String &image, const String &symbol);
   const int (&attributes)[attributeCount]; // by Attribute
   /// Writes what a kernel is told of a tensor at an address, where the
@@ -200,6 +201,8 @@ struct Driver {
   void (*leave)(const Functions &functions, Context before) = popContext;
   /// Of a launch, at most.
   uint64_t mostThreads = UINT64_MAX;
+  /// Parameters of a function that the driver has found.
+  int (*countOf)(Function function) = nullptr;
 
   /// Of a member of `functions`.
   const char *nameOf(const void *member) const;

@@ -92,10 +92,17 @@ Status GpuProgram::checkForm(const KernelForm &form) const {
                           " takes tensor maps, which the driver of ",
                           device.name, " does not make; update the driver"),
                    form.symbol);
-  int found = device.driver.countParameters(text, form.symbol);
+  return device.driver.countParameters
+             ? checkParameters(form,
+                               device.driver.countParameters(text, form.symbol))
+             : Status();
+}
+
+Status GpuProgram::checkParameters(const KernelForm &form, int found) const {
   if (found < 0)
     return corrupt(concat("the code lacks the kernel ", form.symbol),
                    form.symbol);
+  const int maps = countMaps(form);
   int expected =
       int(ASHLAR_GPU_PARAMETERS(form.bindings, form.integers)) + maps;
   if (found != expected)
@@ -149,6 +156,9 @@ Status GpuProgram::find(const KernelForm &form, const void **outKernel) {
                ? corrupt(concat("the code lacks the kernel ", form.symbol),
                          form.symbol)
                : device.failed(&device.api.ModuleGetFunction, code);
+  if (device.driver.countOf)
+    ASHLAR_RETURN_IF_ERROR(
+        checkParameters(form, device.driver.countOf(found.function)));
   int most = 0;
   ASHLAR_RETURN_IF_ERROR(
       device.check(&device.api.FunctionGetAttribute,

@@ -37,6 +37,7 @@ public:
 private:
   gpu::Code loadText(char *log, size_t logBytes);
   Status checkForm(const KernelForm &form) const;
+  Status checkParameters(const KernelForm &form, int found) const;
   int64_t countAtOnce(const GpuKernel &kernel) const;
 
   const GpuDevice &device;

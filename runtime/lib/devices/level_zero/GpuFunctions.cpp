@@ -268,6 +268,10 @@ const gpu::Functions ze::gpuFunctions = {
     // Neither tensor maps nor memory that has file descriptors.
 };
 
+int ze::countParameters(gpu::Function function) {
+  return int(of<ze::Function>(function).properties.arguments);
+}
+
 Code ze::loadModule(const String &image, gpu::Module *out, char *log,
                     size_t logBytes) {
   auto made = std::make_unique<ze::LoadedModule>(ze::current());

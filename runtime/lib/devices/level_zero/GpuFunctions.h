@@ -16,6 +16,8 @@ extern const char gpuFunctionNames[];
 /// gpu::Driver::load
 gpu::Code loadModule(const String &image, gpu::Module *out, char *log,
                      size_t logBytes);
+/// gpu::Driver::countOf
+int countParameters(gpu::Function function);
 
 } // namespace ashlar::runtime::ze
 

@@ -6,6 +6,7 @@
 #include "../gpu/GpuDeviceOps.h"
 #include "../opencl/SpirvVerifier.h"
 #include "GpuFunctions.h"
+#include "ZeChips.h"
 #include "ZeModule.h"
 
 namespace ashlar::runtime {
@@ -60,31 +61,40 @@ String features(const gpu::Functions &, int id) {
 /// Our compiler writes SPIR-V 1.2.
 bool takes(const gpu::Functions &, int id, std::string_view format) {
   constexpr uint32_t version = 1 << 16 | 2;
-  return format == ASHLAR_SPIRV_ADDRESSES_FORMAT &&
-         ze::gpuAt(id).modules.spirvVersion >= version;
+  const ze::Gpu &own = ze::gpuAt(id);
+  return format == ASHLAR_SPIRV_ADDRESSES_FORMAT
+             ? own.modules.spirvVersion >= version
+             : ze::takesCode(own.properties.vendor, own.properties.device,
+                             format);
+}
+
+/// Machine code for the very GPU before SPIR-V.
+uint32_t rank(std::string_view format, std::string_view) {
+  return format == ASHLAR_SPIRV_ADDRESSES_FORMAT ? 1 : 2;
 }
 
 const gpu::Driver &levelZeroDriver() {
   static const gpu::Driver &known = *[] {
     OwnMemory::Scope ofAll(nullptr); // whichever runtime asks first
-    return new gpu::Driver{
+    auto *driver = new gpu::Driver{
         ze::gpuFunctions,
         ze::gpuFunctionNames,
         int(ze::drivers().gpus.size()),
         "level-zero",
         takes,
-        [](std::string_view, std::string_view) { return uint32_t(1); },
+        rank,
         causeOf,
         features,
-        [](const String &image, const String &symbol) {
-          return ze::countSpirvParameters(image, symbol);
-        },
+        /*countParameters=*/nullptr, // the driver says it of a function
         attributes,
         /*encode=*/nullptr,
         [](const String &image) {
-          return verifySpirv(image.data(), image.size());
+          return ze::isZebin(image) ? ze::verifyZebin(image)
+                                    : verifySpirv(image.data(), image.size());
         },
         ze::loadModule};
+    driver->countOf = ze::countParameters;
+    return driver;
   }();
   return known;
 }

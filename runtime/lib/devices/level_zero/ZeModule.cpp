@@ -2,6 +2,8 @@
 
 #include "ZeModule.h"
 
+#include "ZeChips.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -82,6 +84,7 @@ Code LoadedModule::build(std::string_view image, char *outLog,
                          size_t logBytes) {
   const String options = optionsFor(image);
   Module how;
+  how.format = isZebin(image) ? formatNative : formatSpirv;
   how.bytes = image.size();
   how.image = image.data();
   how.options = options.c_str();
@@ -109,46 +112,6 @@ Code LoadedModule::find(const char *name, Function *&out) {
   functions.push_back(std::move(made));
   out = functions.back().get();
   return 0;
-}
-
-/// By the SPIR-V specification, unified 1.4, sections 2.3 and 3.32: an entry
-/// point names a function, whose parameters stand in front of its body.
-int countSpirvParameters(std::string_view image, std::string_view symbol) {
-  enum : uint32_t {
-    header = 5,
-    entryPoint = 15,
-    function = 54,
-    functionParameter = 55
-  };
-  auto word = [&](size_t at) {
-    uint32_t value;
-    std::memcpy(&value, image.data() + 4 * at, sizeof(value));
-    return value;
-  };
-  const size_t count = image.size() / 4;
-  uint32_t wanted = 0; // no function is called so
-  int parameters = -1;
-  for (size_t at = header; at < count;) {
-    const size_t length = word(at) >> 16;
-    const uint32_t what = word(at) & 0xFFFF;
-    if (length == 0 || length > count - at)
-      return -1;
-    if (what == entryPoint && length > 3) {
-      std::string_view name = image.substr(4 * (at + 3), 4 * (length - 3));
-      if (name.substr(0, name.find('\0')) == symbol)
-        wanted = word(at + 2);
-    }
-    if (what == function && length == 5) {
-      if (parameters >= 0)
-        return parameters;
-      if (wanted != 0 && word(at + 2) == wanted)
-        parameters = 0;
-    }
-    if (what == functionParameter && parameters >= 0)
-      ++parameters;
-    at += length;
-  }
-  return parameters;
 }
 
 } // namespace ashlar::runtime::ze

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// SPIR-V that a driver has built, and the kernels in it.
+// SPIR-V that a driver has built, or machine code, and the kernels in it.
 
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_LEVEL_ZERO_ZEMODULE_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_LEVEL_ZERO_ZEMODULE_H
@@ -54,10 +54,6 @@ private:
   std::mutex mutex;
   Vector<std::unique_ptr<Function>> functions;
 };
-
-/// How many parameters an entry point of a SPIR-V module has; negative: it has
-/// no such.
-int countSpirvParameters(std::string_view image, std::string_view symbol);
 
 } // namespace ashlar::runtime::ze
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The part of OpenCL 1.2 to 2.1 that the device uses, declared here so that the
-// runtime builds without anybody's headers. Names are the standard's without
-// its prefix; numbers are from the Khronos headers.
+// The part of OpenCL 1.2 to 2.1, and of two extensions, that the device uses,
+// declared here so that the runtime builds without anybody's headers. Names are
+// the standard's without its prefix; numbers are from the Khronos headers.
 
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLAPI_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLAPI_H
@@ -20,9 +20,12 @@ using Program = struct ProgramObject *;
 using Kernel = struct KernelObject *;
 using CommandQueue = struct CommandQueueObject *;
 using EventId = struct EventObject *;
+using CommandBuffer = struct CommandBufferObject *;
 /// CL_SUCCESS is 0, an error is below.
 using Code = int32_t;
 using Properties = const intptr_t *;
+/// Of the extensions: names and values by turns, 0 at the end.
+using Properties64 = const uint64_t *;
 
 enum : Code {
   deviceNotAvailable = -2,
@@ -51,6 +54,7 @@ enum : uint32_t {
   deviceMaxMemAllocSize = 0x1010,
   deviceSingleFpConfig = 0x101B,
   deviceGlobalMemSize = 0x101F,
+  deviceLocalMemSize = 0x1023,
   deviceName = 0x102B,
   deviceVendor = 0x102C,
   driverVersion = 0x102D,
@@ -58,6 +62,12 @@ enum : uint32_t {
   deviceExtensions = 0x1030,
   deviceIlVersion = 0x105B,
   contextPlatform = 0x1084,
+  kernelWorkGroupSize = 0x11B0,
+  kernelLocalMemSize = 0x11B2,
+  commandBufferCapabilities = 0x12A9,
+  commandBufferQueueProperties = 0x12AA,
+  commandBufferFlags = 0x1293,
+  deviceMemCapabilities = 0x4191,
   programBinarySizes = 0x1165,
   programBinaries = 0x1166,
   programBuildLog = 0x1183,
@@ -67,6 +77,12 @@ enum : uint32_t {
   profilingStart = 0x1282,
   profilingEnd = 0x1283
 };
+
+/// Of commandBufferCapabilities, and of a command buffer's flags: it may be
+/// given to a queue while it is under way.
+constexpr uint64_t canOverlap = 1 << 2, overlaps = 1;
+/// Of deviceMemCapabilities: there is such memory.
+constexpr uint64_t canAllocate = 1;
 
 /// Of a command queue: its events know when they ran.
 constexpr uint64_t queueProfiling = 2;
@@ -97,6 +113,8 @@ constexpr uint64_t queueProfiling = 2;
   F(Code, ReleaseProgram, (Program))                                           \
   F(Kernel, CreateKernel, (Program, const char *, Code *))                     \
   F(Code, GetKernelInfo, (Kernel, uint32_t, size_t, void *, size_t *))         \
+  F(Code, GetKernelWorkGroupInfo,                                              \
+    (Kernel, DeviceId, uint32_t, size_t, void *, size_t *))                    \
   F(Code, SetKernelArg, (Kernel, uint32_t, size_t, const void *))              \
   F(Code, ReleaseKernel, (Kernel))                                             \
   F(CommandQueue, CreateCommandQueue, (Context, DeviceId, uint64_t, Code *))   \
@@ -126,11 +144,42 @@ constexpr uint64_t queueProfiling = 2;
   F(void *, GetExtensionFunctionAddressForPlatform, (Platform, const char *))  \
   F(Program, CreateProgramWithIL, (Context, const void *, size_t, Code *))
 
+/// cl_intel_unified_shared_memory
+#define ASHLAR_OPENCL_SHARED_MEMORY(F)                                         \
+  F(void *, DeviceMemAllocINTEL,                                               \
+    (Context, DeviceId, Properties64, size_t, uint32_t, Code *))               \
+  F(Code, MemFreeINTEL, (Context, void *))                                     \
+  F(Code, SetKernelArgMemPointerINTEL, (Kernel, uint32_t, const void *))       \
+  F(Code, EnqueueMemcpyINTEL,                                                  \
+    (CommandQueue, uint32_t, void *, const void *, size_t,                     \
+     ASHLAR_OPENCL_WAITS))
+
+/// cl_khr_command_buffer; what has changed between its versions is not used.
+#define ASHLAR_OPENCL_COMMAND_BUFFERS(F)                                       \
+  F(CommandBuffer, CreateCommandBufferKHR,                                     \
+    (uint32_t, const CommandQueue *, Properties64, Code *))                    \
+  F(Code, ReleaseCommandBufferKHR, (CommandBuffer))                            \
+  F(Code, FinalizeCommandBufferKHR, (CommandBuffer))                           \
+  F(Code, EnqueueCommandBufferKHR,                                             \
+    (uint32_t, CommandQueue *, CommandBuffer, ASHLAR_OPENCL_WAITS))            \
+  F(Code, CommandNDRangeKernelKHR,                                             \
+    (CommandBuffer, CommandQueue, Properties64, Kernel, uint32_t,              \
+     const size_t *, const size_t *, const size_t *, uint32_t,                 \
+     const uint32_t *, uint32_t *, void **))
+
 struct Functions {
 #define ASHLAR_OPENCL_MEMBER(RESULT, NAME, ARGUMENTS) RESULT(*NAME) ARGUMENTS;
   ASHLAR_OPENCL_FUNCTIONS(ASHLAR_OPENCL_MEMBER)
-#undef ASHLAR_OPENCL_MEMBER
 };
+
+/// Of a platform: all are there or none, by extension.
+struct SharedMemoryFunctions {
+  ASHLAR_OPENCL_SHARED_MEMORY(ASHLAR_OPENCL_MEMBER)
+};
+struct CommandBufferFunctions {
+  ASHLAR_OPENCL_COMMAND_BUFFERS(ASHLAR_OPENCL_MEMBER)
+};
+#undef ASHLAR_OPENCL_MEMBER
 
 } // namespace ashlar::runtime::opencl
 

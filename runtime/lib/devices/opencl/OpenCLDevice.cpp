@@ -5,6 +5,7 @@
 #include "OpenCLLoader.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ashlar::runtime {
 
@@ -52,11 +53,55 @@ Status OpenCLDevice::open(Platform platform, uint32_t ordinal) {
   const String extensions = concat(" ", text(deviceExtensions), " ");
   takesSpir = !createProgram && number(deviceAddressBits) == 64 &&
               extensions.find(" cl_khr_spir ") != String::npos;
+  findExtensions(platform, extensions);
   const intptr_t properties[] = {contextPlatform,
                                  reinterpret_cast<intptr_t>(platform), 0};
   Code code = 0;
   context = cl.CreateContext(properties, 1, &id, nullptr, nullptr, &code);
   return context ? Status() : failed("clCreateContext", code);
+}
+
+/// Fills a table of functions; false if one is missing.
+template <typename Table>
+static bool resolve(const Functions &cl, Platform platform, const char *names,
+                    Table &out) {
+  auto *slot = reinterpret_cast<char *>(&out);
+  for (const char *name = names; *name; name += std::strlen(name) + 1) {
+    void *address = cl.GetExtensionFunctionAddressForPlatform(platform, name);
+    if (!address)
+      return false;
+    std::memcpy(slot, &address, sizeof(address));
+    slot += sizeof(address);
+  }
+  return true;
+}
+
+/// A processor's driver launches kernels by calling them: buffers and plain
+/// batches are the fastest there, as benchmarks/results/opencl.md has it. On
+/// other devices a command is a message, and these have fewer.
+void OpenCLDevice::findExtensions(Platform platform, const String &extensions) {
+#define ASHLAR_OPENCL_NAME(RESULT, NAME, ARGUMENTS) "cl" #NAME "\0"
+  static const char sharedNames[] =
+      ASHLAR_OPENCL_SHARED_MEMORY(ASHLAR_OPENCL_NAME);
+  static const char recorderNames[] =
+      ASHLAR_OPENCL_COMMAND_BUFFERS(ASHLAR_OPENCL_NAME);
+#undef ASHLAR_OPENCL_NAME
+  if (number(deviceType) & deviceTypeCpu)
+    return;
+  auto has = [&](const char *name) {
+    return extensions.find(concat(" ", name, " ")) != String::npos;
+  };
+  SharedMemoryFunctions shared;
+  if (has("cl_intel_unified_shared_memory") &&
+      (number(deviceMemCapabilities) & canAllocate) &&
+      resolve(cl, platform, sharedNames, shared))
+    memory.use(shared);
+  auto functions = std::make_unique<CommandBufferFunctions>();
+  if (has("cl_khr_command_buffer") &&
+      (number(commandBufferCapabilities) & canOverlap) &&
+      number(commandBufferQueueProperties) == 0 &&
+      resolve(cl, platform, recorderNames, *functions))
+    recorder = std::move(functions);
 }
 
 Status OpenCLDevice::checkMemory(uint64_t size) const {
@@ -70,7 +115,7 @@ Status OpenCLDevice::checkMemory(uint64_t size) const {
                  name);
 }
 
-Status OpenCLDevice::allocate(uint64_t size, Memory &out) {
+Status OpenCLDevice::allocate(uint64_t size, void *&outBase) {
   if (size > blockBytes)
     return failure(ASHLAR_OUT_OF_BUDGET,
                    concat("no memory for ", size, " bytes: ", name,
@@ -78,18 +123,17 @@ Status OpenCLDevice::allocate(uint64_t size, Memory &out) {
                           " at once; run a smaller model or a smaller batch"),
                    name);
   ASHLAR_RETURN_IF_ERROR(checkMemory(size));
-  Code code = 0;
   // There is no buffer of no bytes.
-  out = cl.CreateBuffer(context, memReadWrite,
-                        size_t(std::max(size, uint64_t(1))), nullptr, &code);
-  if (!out)
-    return lacksMemory("clCreateBuffer", code, size);
+  OpenCLMemory::Called called = memory.allocate(
+      context, id, size_t(std::max(size, uint64_t(1))), outBase);
+  if (!outBase)
+    return lacksMemory(called.name, called.code, size);
   allocated += size;
   return {};
 }
 
-void OpenCLDevice::free(Memory memory, uint64_t size) {
-  cl.ReleaseMemObject(memory);
+void OpenCLDevice::free(void *base, uint64_t size) {
+  memory.free(context, base);
   allocated -= size;
 }
 

@@ -9,7 +9,7 @@
 #include "../../DriverCache.h"
 #include "../../OwnMemory.h"
 #include "../Device.h"
-#include "OpenCLApi.h"
+#include "OpenCLMemory.h"
 
 #include <atomic>
 
@@ -21,7 +21,7 @@ class OpenCLDevice {
 public:
   ASHLAR_OWN_NEW
   OpenCLDevice(const opencl::Functions &cl, opencl::DeviceId id)
-      : cl(cl), id(id) {}
+      : cl(cl), id(id), memory(cl) {}
   ~OpenCLDevice();
   OpenCLDevice(const OpenCLDevice &) = delete;
 
@@ -31,8 +31,8 @@ public:
   uint64_t number(uint32_t what) const;
 
   Status checkMemory(uint64_t size) const;
-  Status allocate(uint64_t size, opencl::Memory &out);
-  void free(opencl::Memory memory, uint64_t size);
+  Status allocate(uint64_t size, void *&outBase);
+  void free(void *base, uint64_t size);
 
   /// "clCall failed with CL_CODE on NAME: what to do".
   Status failed(const char *call, opencl::Code code) const;
@@ -44,15 +44,20 @@ public:
 
   const opencl::Functions &cl;
   const opencl::DeviceId id;
+  OpenCLMemory memory;
   opencl::Context context = nullptr;
   String name; // "opencl:0 (the driver's name)"
   /// Null: it takes no SPIR-V.
   decltype(opencl::Functions::CreateProgramWithIL) createProgram = nullptr;
+  /// Null: what repeats is given to a queue anew.
+  std::unique_ptr<const opencl::CommandBufferFunctions> recorder;
   bool takesSpir = false;             // instead, LLVM IR of cl_khr_spir
   bool roundsDivisions = false;       // f32, correctly, if it is told to
   std::unique_ptr<DriverCache> cache; // null: nothing is kept
 
 private:
+  void findExtensions(opencl::Platform platform, const String &extensions);
+
   uint64_t memoryBytes = 0, blockBytes = 0; // of all, and of one allocation
   std::atomic<uint64_t> allocated{0};
 };

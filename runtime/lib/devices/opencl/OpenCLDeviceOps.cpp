@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// OpenCL devices as the runtime sees them. Memory is buffers, so an address is
-// a handle of the driver's.
+// OpenCL devices as the runtime sees them. Where memory is buffers, an address
+// is a handle of the driver's.
 
 #include "OpenCLLoader.h"
 #include "OpenCLQueue.h"
@@ -53,14 +53,14 @@ static bool openclAccepts(void *device, std::string_view format) {
 
 static Status openclAllocate(void *device, uint64_t size, ashlar_memory_kind_t,
                              DeviceAddress *outAddress) {
-  Memory memory = nullptr;
-  ASHLAR_RETURN_IF_ERROR(deviceOf(device).allocate(size, memory));
-  *outAddress = {memory, 0};
+  void *base = nullptr;
+  ASHLAR_RETURN_IF_ERROR(deviceOf(device).allocate(size, base));
+  *outAddress = {base, 0};
   return {};
 }
 
 static void openclFree(void *device, DeviceAddress address, uint64_t size) {
-  deviceOf(device).free(static_cast<Memory>(address.base), size);
+  deviceOf(device).free(address.base, size);
 }
 
 static Status openclLoad(void *device, const void *image, uint64_t size,
@@ -132,9 +132,17 @@ const DeviceOps openclDeviceOps = {
       return eventOf(event).wait(timeoutNanoseconds, outCame);
     },
     /*encode=*/nullptr,
-    /*capture=*/nullptr,
-    /*launch=*/nullptr,
-    /*destroyGraph=*/nullptr,
+    [](void *queue, const CommandList &list, CommandRange range,
+       void **outGraph) {
+      std::unique_ptr<OpenCLGraph> graph;
+      ASHLAR_RETURN_IF_ERROR(queueOf(queue).capture(list, range, graph));
+      *outGraph = graph.release();
+      return Status();
+    },
+    [](void *queue, void *graph, RunControl &control) {
+      return queueOf(queue).launch(*static_cast<OpenCLGraph *>(graph), control);
+    },
+    [](void *graph) { delete static_cast<OpenCLGraph *>(graph); },
     [](void *device, const char *folder, const Logger &logger) {
       deviceOf(device).cache = std::make_unique<DriverCache>(folder, logger);
     },

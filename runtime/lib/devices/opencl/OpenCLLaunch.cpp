@@ -32,82 +32,90 @@ Code OpenCLQueue::kernelFor(const OpenCLKernel &kernel, Kernel &out) {
 namespace {
 class Arguments {
 public:
-  Arguments(const Functions &cl, Kernel kernel) : cl(cl), kernel(kernel) {}
-  template <typename T> void add(T value) { set(sizeof(value), &value); }
-  Code code = 0; // the first that was refused
+  Arguments(const OpenCLDevice &device, Kernel kernel)
+      : device(device), kernel(kernel) {}
+  template <typename T> void add(T value) {
+    if (first.code == 0)
+      first = {"clSetKernelArg",
+               device.cl.SetKernelArg(kernel, next++, sizeof(value), &value)};
+  }
+  void addMemory(void *base) {
+    if (first.code == 0)
+      first = device.memory.give(kernel, next++, base);
+  }
+  OpenCLMemory::Called first = {"", 0}; // that was refused
 
 private:
-  void set(size_t size, const void *value) {
-    if (code == 0)
-      code = cl.SetKernelArg(kernel, next++, size, value);
-  }
-  const Functions &cl;
+  const OpenCLDevice &device;
   const Kernel kernel;
   uint32_t next = 0;
 };
 } // namespace
 
-/// Where something fails, `call` is what. The event may be null: nobody asks.
-Code OpenCLQueue::launch(const CommandList &list, uint32_t index,
-                         EventId *outEvent, const char *&call) {
+OpenCLMemory::Called OpenCLQueue::prepare(const CommandList &list,
+                                          uint32_t index, Launch &out) {
   const Command &command = list.commands[index];
   auto &kernel = *static_cast<const OpenCLKernel *>(command.kernel);
-  Kernel object = nullptr;
-  call = "clCreateKernel";
-  if (Code code = kernelFor(kernel, object))
-    return code;
+  if (Code code = kernelFor(kernel, out.object))
+    return {"clCreateKernel", code};
   const DeviceAddress *addresses = list.addresses.data() + command.firstPointer;
   const int64_t *numbers = list.parameters.data() + command.firstParameter;
-  Arguments arguments(cl, object);
+  Arguments arguments(device, out.object);
   for (uint32_t i = 0; i < kernel.bindings; ++i)
-    arguments.add(memoryOf(addresses[i]));
+    arguments.addMemory(addresses[i].base);
   for (uint32_t i = 0; i < kernel.bindings; ++i)
     arguments.add(addresses[i].offset);
   for (uint32_t i = 0; i < kernel.integers; ++i)
     arguments.add(numbers[i]);
-  arguments.add(scratch.base ? memoryOf(scratch) : fault);
+  if (scratch.base)
+    arguments.addMemory(scratch.base);
+  else
+    arguments.add(fault);
   arguments.add(scratch.offset);
   arguments.add(scratchBytes);
   arguments.add(command.extent);
   arguments.add(fault);
   arguments.add(index);
-  call = "clSetKernelArg";
-  if (arguments.code != 0)
-    return arguments.code;
-  call = "clEnqueueNDRangeKernel";
-  const size_t threads = std::max<size_t>(kernel.threads, 1),
-               groups =
-                   kernel.threads
-                       ? size_t(command.extent)
-                       : size_t(std::min<int64_t>(command.extent, workers)),
-               all = groups * threads;
-  return cl.EnqueueNDRangeKernel(queue, object, 1, nullptr, &all, &threads, 0,
-                                 nullptr, outEvent);
+  out.threads = std::max<size_t>(kernel.threads, 1);
+  const size_t groups =
+      kernel.threads ? size_t(command.extent)
+                     : size_t(std::min<int64_t>(command.extent, workers));
+  out.all = groups * out.threads;
+  return arguments.first;
+}
+
+/// The event may be null: nobody asks.
+OpenCLMemory::Called OpenCLQueue::launch(const CommandList &list,
+                                         uint32_t index, EventId *outEvent) {
+  Launch how;
+  if (Called called = prepare(list, index, how); called.code != 0)
+    return called;
+  return {"clEnqueueNDRangeKernel",
+          cl.EnqueueNDRangeKernel(queue, how.object, 1, nullptr, &how.all,
+                                  &how.threads, 0, nullptr, outEvent)};
 }
 
 Status OpenCLQueue::submit(const Submission &given) {
   const CommandList &list = given.list;
   const std::shared_ptr<Trace> &trace = given.control.trace;
   if (trace)
-    ASHLAR_RETURN_IF_ERROR(startProfiling());
+    ASHLAR_RETURN_IF_ERROR(profile(true));
   bool hasLaunched = false;
   for (size_t i = given.range.begin;
        i < given.range.end && !given.control.stopped(); ++i) {
     const Command &command = list.commands[i];
     if (command.kind == Command::Copy) {
       ASHLAR_RETURN_IF_ERROR(
-          check("clEnqueueCopyBuffer",
-                copyWithin(given.side(command, 1), given.side(command, 0),
+          check(copyWithin(given.side(command, 1), given.side(command, 0),
                            uint64_t(command.extent))));
     } else if (command.kind == Command::Dispatch && command.extent > 0) {
       if (!hasLaunched)
         ASHLAR_RETURN_IF_ERROR(expectFaults(given.control));
       hasLaunched = true;
-      const char *call;
       EventId event = nullptr;
       const uint64_t handed = trace ? trace->now() : 0;
-      Code code = launch(list, uint32_t(i), trace ? &event : nullptr, call);
-      ASHLAR_RETURN_IF_ERROR(check(call, code));
+      ASHLAR_RETURN_IF_ERROR(
+          check(launch(list, uint32_t(i), trace ? &event : nullptr)));
       if (event)
         pending.trace([&](OpenCLTrace &traced) {
           traced.add(trace, list.labels[i], event, handed);

@@ -69,16 +69,59 @@ Status OpenCLProgram::build(const void *image, uint64_t size) {
                  concat(cause.message(), "; ", buildLog()), device.name);
 }
 
+static Status tooMuch(const KernelForm &form, const String &needs,
+                      const String &device, uint64_t most) {
+  return failure(ASHLAR_UNSUPPORTED,
+                 concat("kernel ", form.symbol, " needs ", needs, ", and ",
+                        device, " has ", most,
+                        " at most; compile for opencl:generic"),
+                 form.symbol);
+}
+
+static String threadsOf(const KernelForm &form) {
+  return concat("workgroups of ", form.block[0], " threads");
+}
+
 Status OpenCLProgram::checkForm(const KernelForm &form) const {
   ASHLAR_RETURN_IF_ERROR(requireOneDimension(form, device.name));
-  const uint32_t (&block)[3] = form.block;
   uint64_t most = device.number(deviceMaxWorkGroupSize);
-  if (block[0] <= most)
+  return form.block[0] <= most
+             ? Status()
+             : tooMuch(form, threadsOf(form), device.name, most);
+}
+
+Status OpenCLProgram::checkGroup(Kernel kernel, const KernelForm &form) const {
+  uint64_t local = 0;
+  size_t most = 0;
+  Code code = device.cl.GetKernelWorkGroupInfo(
+      kernel, device.id, kernelWorkGroupSize, sizeof(most), &most, nullptr);
+  if (code == 0)
+    code = device.cl.GetKernelWorkGroupInfo(
+        kernel, device.id, kernelLocalMemSize, sizeof(local), &local, nullptr);
+  ASHLAR_RETURN_IF_ERROR(device.check("clGetKernelWorkGroupInfo", code));
+  if (form.block[0] > most)
+    return tooMuch(form, threadsOf(form), device.name, most);
+  uint64_t has = device.number(deviceLocalMemSize);
+  return local <= has
+             ? Status()
+             : tooMuch(form,
+                       concat(local, " bytes of local memory of a workgroup"),
+                       device.name, has);
+}
+
+Status OpenCLProgram::checkArguments(Kernel kernel,
+                                     const KernelForm &form) const {
+  uint32_t found = 0;
+  Code code = device.cl.GetKernelInfo(kernel, kernelNumArgs, sizeof(found),
+                                      &found, nullptr);
+  ASHLAR_RETURN_IF_ERROR(device.check("clGetKernelInfo", code));
+  uint32_t expected = ASHLAR_OPENCL_ARGUMENTS(form.bindings, form.integers);
+  if (found == expected)
     return {};
-  return failure(ASHLAR_UNSUPPORTED,
-                 concat("kernel ", form.symbol, " needs workgroups of ",
-                        block[0], " threads, and ", device.name, " has ", most,
-                        " at most; compile for opencl:generic"),
+  return corrupt(concat("kernel ", form.symbol, " takes ", found,
+                        " arguments; expected ", expected, ", for ",
+                        form.bindings, " bindings and ", form.integers,
+                        " integers"),
                  form.symbol);
 }
 
@@ -94,18 +137,11 @@ Status OpenCLProgram::find(const KernelForm &form, const void **outKernel) {
                      concat("the SPIR-V module lacks the kernel ", form.symbol),
                      form.symbol)
                : device.failed("clCreateKernel", code);
-  uint32_t arguments = 0;
-  code = device.cl.GetKernelInfo(kernel, kernelNumArgs, sizeof(arguments),
-                                 &arguments, nullptr);
+  Status sound = checkArguments(kernel, form);
+  if (sound.ok())
+    sound = checkGroup(kernel, form);
   device.cl.ReleaseKernel(kernel);
-  ASHLAR_RETURN_IF_ERROR(device.check("clGetKernelInfo", code));
-  uint32_t expected = ASHLAR_OPENCL_ARGUMENTS(form.bindings, form.integers);
-  if (arguments != expected)
-    return corrupt(concat("kernel ", form.symbol, " takes ", arguments,
-                          " arguments; expected ", expected, ", for ",
-                          form.bindings, " bindings and ", form.integers,
-                          " integers"),
-                   form.symbol);
+  ASHLAR_RETURN_IF_ERROR(sound);
   std::lock_guard<std::mutex> lock(mutex);
   kernels.push_back(std::make_unique<OpenCLKernel>(std::move(found)));
   *outKernel = kernels.back().get();

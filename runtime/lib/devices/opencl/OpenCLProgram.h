@@ -49,6 +49,10 @@ private:
   String binary() const;
   /// Whether the device can launch it, in one dimension.
   Status checkForm(const KernelForm &form) const;
+  /// Whether it has the threads and the memory that a workgroup shares: drivers
+  /// may say that at the first launch only.
+  Status checkGroup(opencl::Kernel kernel, const KernelForm &form) const;
+  Status checkArguments(opencl::Kernel kernel, const KernelForm &form) const;
 
   const OpenCLDevice &device;
   opencl::Program program = nullptr;

@@ -21,17 +21,19 @@ Status OpenCLQueue::start() {
 
 /// Drivers may take longer for queues whose events know when they ran, so there
 /// is such a one from the first trace on.
-Status OpenCLQueue::startProfiling() {
-  if (unprofiled)
+Status OpenCLQueue::profile(bool wanted) {
+  if (isProfiled == wanted)
     return {};
   ASHLAR_RETURN_IF_ERROR(finish());
   Code code = 0;
-  CommandQueue other =
-      cl.CreateCommandQueue(device.context, device.id, queueProfiling, &code);
+  if (!other)
+    other =
+        cl.CreateCommandQueue(device.context, device.id, queueProfiling, &code);
   if (!other)
     return device.failed("clCreateCommandQueue", code);
-  // Who waits for an event of before may still ask the first one.
-  unprofiled = queue.exchange(other);
+  // Who waits for an event of before may still ask the one of before.
+  other = queue.exchange(other);
+  isProfiled = wanted;
   return {};
 }
 
@@ -42,7 +44,7 @@ OpenCLQueue::~OpenCLQueue() {
     cl.ReleaseKernel(each.object);
   if (fault)
     cl.ReleaseMemObject(fault);
-  for (CommandQueue each : {queue.load(), unprofiled})
+  for (CommandQueue each : {queue.load(), other})
     if (each)
       cl.ReleaseCommandQueue(each);
 }
@@ -61,28 +63,21 @@ Status OpenCLQueue::copy(CopyKind kind, DeviceAddress to, DeviceAddress from,
     return {};
   switch (kind) {
   case CopyKind::In:
-    return check("clEnqueueWriteBuffer",
-                 cl.EnqueueWriteBuffer(queue, memoryOf(to), false,
-                                       size_t(to.offset), size_t(size),
-                                       from.pointer(), 0, nullptr, nullptr));
+    return check(device.memory.write(queue, to, from.pointer(), size));
   case CopyKind::Out:
-    return check("clEnqueueReadBuffer",
-                 cl.EnqueueReadBuffer(queue, memoryOf(from), false,
-                                      size_t(from.offset), size_t(size),
-                                      to.pointer(), 0, nullptr, nullptr));
+    return check(device.memory.read(queue, to.pointer(), from, size,
+                                    /*isBlocking=*/false));
   default:
-    return check("clEnqueueCopyBuffer", copyWithin(to, from, size));
+    return check(copyWithin(to, from, size));
   }
 }
 
-Code OpenCLQueue::copyWithin(DeviceAddress to, DeviceAddress from,
-                             uint64_t size) {
+OpenCLMemory::Called
+OpenCLQueue::copyWithin(DeviceAddress to, DeviceAddress from, uint64_t size) {
   // Drivers refuse both of these; ranges overlap in no other way.
   if (size == 0 || to == from)
-    return 0;
-  return cl.EnqueueCopyBuffer(queue, memoryOf(from), memoryOf(to),
-                              size_t(from.offset), size_t(to.offset),
-                              size_t(size), 0, nullptr, nullptr);
+    return {"", 0};
+  return device.memory.copy(queue, to, from, size);
 }
 
 Code OpenCLQueue::readFault(EventId *outMarker) {
@@ -105,10 +100,8 @@ Status OpenCLQueue::readBack(DeviceAddress from, void *host, uint64_t size) {
   if (hasLaunched)
     ASHLAR_RETURN_IF_ERROR(check("clEnqueueReadBuffer", readFault(nullptr)));
   if (size != 0)
-    ASHLAR_RETURN_IF_ERROR(check(
-        "clEnqueueReadBuffer",
-        cl.EnqueueReadBuffer(queue, memoryOf(from), true, size_t(from.offset),
-                             size_t(size), host, 0, nullptr, nullptr)));
+    ASHLAR_RETURN_IF_ERROR(check(device.memory.read(queue, host, from, size,
+                                                    /*isBlocking=*/true)));
   else
     ASHLAR_RETURN_IF_ERROR(check("clFinish", cl.Finish(queue)));
   return lookAtFault(seen);

@@ -41,6 +41,20 @@ private:
   uint64_t launches = 0; // of its queue, when it was recorded
 };
 
+/// A part of a list, recorded by the driver.
+struct OpenCLGraph {
+  ASHLAR_OWN_NEW
+  explicit OpenCLGraph(const OpenCLDevice &device) : device(device) {}
+  ~OpenCLGraph() {
+    if (commands)
+      device.recorder->ReleaseCommandBufferKHR(commands);
+  }
+  OpenCLGraph(const OpenCLGraph &) = delete;
+
+  const OpenCLDevice &device;
+  opencl::CommandBuffer commands = nullptr;
+};
+
 class OpenCLQueue {
 public:
   ASHLAR_OWN_NEW
@@ -58,17 +72,29 @@ public:
   Status readBack(DeviceAddress from, void *host, uint64_t size);
   Status record(OpenCLEvent &event);
   Status waitFor(OpenCLEvent &event);
+  /// Null: the device records none of it.
+  Status capture(const CommandList &list, CommandRange range,
+                 std::unique_ptr<OpenCLGraph> &out);
+  Status launch(const OpenCLGraph &graph, RunControl &control);
 
 private:
   friend class OpenCLEvent;
-  static opencl::Memory memoryOf(DeviceAddress address) {
-    return static_cast<opencl::Memory>(address.base);
-  }
-  opencl::Code launch(const CommandList &list, uint32_t index,
-                      opencl::EventId *outEvent, const char *&call);
-  Status startProfiling();
+  using Called = OpenCLMemory::Called;
+  /// How a kernel is launched, in one dimension.
+  struct Launch {
+    opencl::Kernel object;
+    size_t all, threads;
+  };
+  /// With all its arguments set. Where something fails, that is what is
+  /// returned.
+  Called prepare(const CommandList &list, uint32_t index, Launch &out);
+  Called launch(const CommandList &list, uint32_t index,
+                opencl::EventId *outEvent);
+  Called recordKernels(const CommandList &list, CommandRange range,
+                       OpenCLGraph &graph);
+  Status profile(bool wanted);
   Status expectFaults(RunControl &run);
-  opencl::Code copyWithin(DeviceAddress to, DeviceAddress from, uint64_t size);
+  Called copyWithin(DeviceAddress to, DeviceAddress from, uint64_t size);
   opencl::Code kernelFor(const OpenCLKernel &kernel, opencl::Kernel &out);
   opencl::Code readFault(opencl::EventId *outMarker);
   Status lookAtFault(uint64_t seenLaunches);
@@ -77,6 +103,7 @@ private:
   Status check(const char *call, opencl::Code code) {
     return code == 0 ? Status() : lose(call, code);
   }
+  Status check(const Called &called) { return check(called.name, called.code); }
 
   OpenCLDevice &device;
   const opencl::Functions &cl;
@@ -84,7 +111,8 @@ private:
   const DeviceAddress scratch;
   const uint64_t scratchBytes; // of one worker
   std::atomic<opencl::CommandQueue> queue{nullptr};
-  opencl::CommandQueue unprofiled = nullptr; // what it was before a trace
+  opencl::CommandQueue other = nullptr; // with the other answer to this:
+  bool isProfiled = false;              // events know when they ran
   opencl::Memory fault = nullptr;
 
   struct OwnKernel {

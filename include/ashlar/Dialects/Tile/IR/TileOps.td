@@ -700,6 +700,7 @@ def Tile_ThreadCopyOp : Tile_Op<"thread_copy", [
   let description = [{
     `elements` of the source, from the indices on along its last dim, to as many
     of the target's, of rank 1; 16 bytes, and both places are multiples of that.
+    Or 4 bytes, by threads whose places lie side by side as they are numbered.
     Zeros instead of them where `exists` is false, and behind the first `count`,
     of which there is one at least. Done when the thread has waited for the
     copies that it has closed behind it.

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A contraction as the systolic machines see it: dims sorted by who depends on
-// them, operands with a stride for each dim, an epilogue of vector operations.
-#ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_PROBLEM_H
-#define ASHLAR_LIB_TARGETS_SYSTOLIC_PROBLEM_H
+// What a systolic machine makes of a contraction that the shared analysis has
+// read: operands on chip or in a binding, an epilogue of vector operations, and
+// several results in one row. Rewrites of it add dims and exchange operands.
+#ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_CONTRACTION_H
+#define ASHLAR_LIB_TARGETS_SYSTOLIC_CONTRACTION_H
 
 #include "Walks.h"
+#include "ashlar/Analysis/ContractDims.h"
+#include "ashlar/Analysis/LinearOperand.h"
 
 #include <optional>
 
@@ -42,16 +45,9 @@ struct Access {
   uint32_t binding = 0;
   Element element = Element::F32;
   int64_t offset = 0; ///< of the element where all dims are 0
-  std::vector<int64_t> strides;
+  llvm::SmallVector<int64_t> strides;
   /// On chip, where it is read and written without a transfer; else null.
   const KeptValue *kept = nullptr;
-};
-
-/// One dim of A in memory: an index that is linear in the contraction's dims.
-struct Coordinate {
-  int64_t stride = 0; ///< in elements
-  int64_t constant = 0;
-  std::vector<int64_t> factors; ///< by dim
 };
 
 /// How far a value of the epilogue reaches.
@@ -90,6 +86,8 @@ struct Epilogue {
   int result = 0;                    ///< what is stored
   /// An operand that the sums start from; -1: they start from zero.
   int bias = -1;
+  /// Of a sum of two operands, the one that is not A; -1: it is no such.
+  int addend = -1;
   /// On the way out.
   bool relu = false;
   float scale = 1;
@@ -120,7 +118,7 @@ struct Margin {
 };
 
 /// Several results in one row, by packColumns: the first dim of N says which. B
-/// is that of the problem before, and zero where a result has no tap.
+/// is that of the contraction before, and zero where a result has no tap.
 /// Lanes keep B and have no taps here: only the number of results is set.
 struct SideBySide {
   unsigned dim = 0;    ///< of K: taps of all results
@@ -130,13 +128,12 @@ struct SideBySide {
   int64_t results = 1;
 };
 
-struct Problem {
-  std::vector<int64_t> sizes; ///< by dim
-  /// Dims, outermost first.
-  std::vector<unsigned> batch, m, n, k;
+/// Dims that neither operand depends on are of M: what only the epilogue reads
+/// is as good as a row.
+struct Contraction : ContractDims {
   Access a, b, result;
-  std::vector<Access> operands;         ///< of the epilogue
-  std::vector<Coordinate> aCoordinates; ///< outermost first
+  std::vector<Access> operands;          ///< of the epilogue
+  std::vector<LinearIndex> aCoordinates; ///< by dim of A, outermost first
   Epilogue epilogue;
   Rows rows;
   /// Where the result is stored once more, before it is rounded.
@@ -145,6 +142,9 @@ struct Problem {
   double pad = 0;
   /// N moves A too: lanes of the vector unit, each with its own terms.
   bool isDepthwise = false;
+  /// All elements of B are one, there is one term, and the machine adds on the
+  /// way in (writeSum): of N is what lies side by side.
+  bool isSum = false;
   /// Of K: each of its values has its own rows of A on chip, by packLanes; -1:
   /// none.
   int planes = -1;
@@ -154,18 +154,9 @@ struct Problem {
   int64_t sumBits = 0;
   SideBySide sideBySide;
 
-  int64_t count(const std::vector<unsigned> &dims) const {
-    int64_t all = 1;
-    for (unsigned dim : dims)
-      all *= sizes[dim];
-    return all;
-  }
-  int64_t multiplyAdds() const {
-    return count(batch) * count(m) * count(n) * count(k);
-  }
   /// Digits of some dims for an operand, in elements; rows on chip follow each
   /// other.
-  std::vector<Digit> digits(const std::vector<unsigned> &dims,
+  std::vector<Digit> digits(llvm::ArrayRef<unsigned> dims,
                             const Access &access) const {
     std::vector<Digit> result(dims.size());
     int64_t inner = 1;
@@ -176,7 +167,7 @@ struct Problem {
     return result;
   }
   /// Where number `flat` of some dims lies, in elements.
-  int64_t offsetOf(const std::vector<unsigned> &dims, const Access &access,
+  int64_t offsetOf(llvm::ArrayRef<unsigned> dims, const Access &access,
                    int64_t flat) const {
     int64_t offset = 0;
     for (size_t i = dims.size(); i-- > 0;) {
@@ -189,4 +180,4 @@ struct Problem {
 
 } // namespace ashlar::systolic
 
-#endif // ASHLAR_LIB_TARGETS_SYSTOLIC_PROBLEM_H
+#endif // ASHLAR_LIB_TARGETS_SYSTOLIC_CONTRACTION_H
