@@ -10,10 +10,23 @@ RefusedStrategies::Nodes RefusedStrategies::nodesOf(Location location) {
   return Nodes(names.begin(), names.end());
 }
 
-void RefusedStrategies::note(Location op, StringRef strategy) {
+RefusedStrategies::Form RefusedStrategies::formOf(tile::ContractOp op,
+                                                  bool openSizes) {
+  Form form = KnownLevels::keyOf(op, openSizes);
+  op.getBody().walk([&](Operation *inner) {
+    form.push_back(inner->getName().getAsOpaquePointer());
+  });
+  return form;
+}
+
+void RefusedStrategies::note(Location op, StringRef strategy, int64_t sums,
+                             Form form) {
   Nodes nodes = nodesOf(op);
   std::lock_guard<std::mutex> lock(mutex);
-  taken[nodes].insert(strategy.str());
+  Taken &one = taken[nodes][strategy.str()];
+  one.sums = sums;
+  if (!form.empty())
+    one.forms.insert(std::move(form));
 }
 
 bool RefusedStrategies::refuse(Location kernel) {
@@ -24,8 +37,11 @@ bool RefusedStrategies::refuse(Location kernel) {
     if (nodes.empty() ||
         !std::includes(all.begin(), all.end(), nodes.begin(), nodes.end()))
       continue;
-    for (const std::string &strategy : strategies)
-      isNew |= refused[nodes].insert(strategy).second;
+    for (const auto &[strategy, one] : strategies) {
+      isNew |= refused[nodes].emplace(strategy, one).second;
+      for (const Form &form : one.forms)
+        refusedForms[form].emplace(strategy, one);
+    }
   }
   return isNew;
 }
@@ -35,8 +51,22 @@ bool RefusedStrategies::isEmpty() const {
   return refused.empty();
 }
 
-bool RefusedStrategies::contains(Location op, StringRef strategy) const {
+bool RefusedStrategies::has(const Strategies &all, StringRef strategy,
+                            int64_t sums) {
+  // A quarter of what a thread of today's machines has.
+  constexpr int64_t many = 64;
+  return all.count(strategy.str()) ||
+         (sums >= many && llvm::any_of(all, [&](const auto &other) {
+            return other.second.sums >= many && other.second.sums <= sums;
+          }));
+}
+
+bool RefusedStrategies::contains(Location op, StringRef strategy, int64_t sums,
+                                 const Form &form) const {
   std::lock_guard<std::mutex> lock(mutex);
   auto found = refused.find(nodesOf(op));
-  return found != refused.end() && found->second.count(strategy.str());
+  if (found != refused.end() && has(found->second, strategy, sums))
+    return true;
+  auto same = refusedForms.find(form);
+  return same != refusedForms.end() && has(same->second, strategy, sums);
 }

@@ -43,9 +43,8 @@ MODELS = {"plain": ["hey_jarvis"], "quick": [],
           "full": ["hey_jarvis", "ppocr_cls", "minilm_l6", "mobilenet_v2"]}
 ASSEMBLED = {"plain": ["ppocr_cls", "minilm_l6", "mobilenet_v2"],
              "quick": ["hey_jarvis"], "full": None}  # all
-# In one file with the processor. Not minilm_l6, of which one hot kernel keeps
-# 20 bytes in memory on sm_80 (docs/cuda.md).
-FILES = {"plain": ["ppocr_cls"], "quick": ["hey_jarvis"], "full": None}
+# In one file with the processor.
+FILES = {"plain": ["ppocr_cls", "minilm_l6"], "quick": ["hey_jarvis"], "full": None}
 # NVIDIA's assembler and disassembler.
 TOOLS = ROOT / ".deps/cuda/bin"
 ASSEMBLER = TOOLS / "ptxas"

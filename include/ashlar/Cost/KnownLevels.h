@@ -20,10 +20,11 @@ public:
   void add(tile::ContractOp op, bool openSizes,
            std::optional<LevelChoice> choice);
 
-private:
+  /// What the levels depend on.
   using Key = std::vector<const void *>;
   static Key keyOf(tile::ContractOp op, bool openSizes);
 
+private:
   mutable std::mutex mutex;
   std::map<Key, std::optional<LevelChoice>> choices;
 };

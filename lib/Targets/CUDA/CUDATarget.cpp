@@ -46,8 +46,10 @@ FailureOr<ProgramBinary> CUDATarget::emit(ModuleOp program,
   if (failed(lowered))
     return failure();
   auto &kernels = lowered->kernels;
-  const WriteOptions write = {!options.plain, /*sinks=*/false,
-                              options.lineTables, options.saveTemps};
+  WriteOptions write;
+  write.optimize = !options.plain;
+  write.hasLines = options.lineTables;
+  write.saveTemps = options.saveTemps;
   auto compiled = compileEach<CompiledKernel>(
       program.getContext(), kernels, options.refused, [&](const auto &kernel) {
         return compileKernel(kernel, machine(), write);

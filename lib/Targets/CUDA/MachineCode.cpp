@@ -31,45 +31,80 @@ MachineCodeWriter::assemble(const Assembler &assembler,
   return assembler.assemble(text, machine.code.processor, write.hasLines);
 }
 
-/// Hot kernels that spill, once more with values computed where they are used,
-/// if that helps; the others stay.
+static uint64_t spillsOf(Assembled &all, StringRef symbol) {
+  return all.kernels[symbol].resources.spillBytes;
+}
+
+/// Makes the code of `spilling` anew, and takes what spills less; whether there
+/// is any.
+llvm::Expected<bool>
+MachineCodeWriter::tryOther(const Assembler &assembler, Kernels kernels,
+                            llvm::MutableArrayRef<CompiledKernel> compiled,
+                            const WriteOptions &other, Spilling &spilling) {
+  std::vector<CompiledKernel> codes;
+  for (auto [i, bytes] : spilling) {
+    auto code = compileKernel(kernels[i], machine, other);
+    if (!code)
+      return code.takeError();
+    codes.push_back(std::move(*code));
+  }
+  std::string alone;
+  auto trial = assemble(assembler, codes, alone);
+  if (!trial)
+    return trial.takeError();
+  bool isBetter = false;
+  for (auto [of, code] : llvm::zip_equal(spilling, codes)) {
+    auto &[i, bytes] = of;
+    uint64_t now = spillsOf(*trial, kernels[i].symbol);
+    if (now >= bytes)
+      continue;
+    bytes = now;
+    compiled[i] = std::move(code);
+    isBetter = true;
+  }
+  llvm::erase_if(spilling, [](const auto &of) { return of.second == 0; });
+  return isBetter;
+}
+
+/// Hot kernels that spill, once more in other ways, if that helps; the others
+/// stay. All of them are assembled again at most once.
 llvm::Error MachineCodeWriter::takeFewerRegisters(
     const Assembler &assembler, Kernels kernels,
     llvm::MutableArrayRef<CompiledKernel> compiled, std::string &text,
     Assembled &assembled) {
-  WriteOptions sinking = write;
-  sinking.sinks = true;
-  sinking.saveTemps.clear();
-  SmallVector<std::pair<size_t, CompiledKernel>> before;
-  for (auto [i, kernel] : llvm::enumerate(kernels)) {
-    if (!isHot(compiled[i]) ||
-        assembled.kernels[kernel.symbol].resources.spillBytes == 0)
-      continue;
-    auto code = compileKernel(kernel, machine, sinking);
-    if (!code)
-      return code.takeError();
-    before.emplace_back(i, std::move(compiled[i]));
-    compiled[i] = std::move(*code);
+  Spilling spilling;
+  for (auto [i, kernel] : llvm::enumerate(kernels))
+    if (uint64_t bytes = spillsOf(assembled, kernel.symbol);
+        bytes != 0 && isHot(compiled[i]))
+      spilling.emplace_back(i, bytes);
+  bool isBetter = false;
+  struct Way {
+    bool oneBlock, sinks, keepsLoops;
+  };
+  constexpr Way ways[] = {{true, false, false},
+                          {false, true, false},
+                          {true, true, false},
+                          {true, false, true},
+                          {true, true, true}};
+  for (const Way &way : ways) {
+    if (spilling.empty())
+      break;
+    WriteOptions other = write;
+    other.oneBlock = way.oneBlock;
+    other.sinks = way.sinks;
+    other.keepsLoops = way.keepsLoops;
+    other.saveTemps.clear();
+    auto helps = tryOther(assembler, kernels, compiled, other, spilling);
+    if (!helps)
+      return helps.takeError();
+    isBetter |= *helps;
   }
-  if (before.empty())
+  if (!isBetter)
     return llvm::Error::success();
-  auto trial = assemble(assembler, compiled, text);
-  if (!trial)
-    return trial.takeError();
-  bool isWorse = false;
-  for (auto &[i, code] : before) {
-    StringRef symbol = kernels[i].symbol;
-    if (trial->kernels[symbol].resources.spillBytes <
-        assembled.kernels[symbol].resources.spillBytes)
-      continue;
-    compiled[i] = std::move(code);
-    isWorse = true;
-  }
-  if (isWorse)
-    trial = assemble(assembler, compiled, text);
-  if (!trial)
-    return trial.takeError();
-  assembled = std::move(*trial);
+  auto whole = assemble(assembler, compiled, text);
+  if (!whole)
+    return whole.takeError();
+  assembled = std::move(*whole);
   return llvm::Error::success();
 }
 

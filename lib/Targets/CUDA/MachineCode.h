@@ -24,7 +24,7 @@ public:
       : program(program), machine(machine), options(options), write(write) {}
 
   /// Fills in images, formats and sizes; hot kernels that spill may be compiled
-  /// once more. Emits a diagnostic where it fails.
+  /// in other ways. Emits a diagnostic where it fails.
   mlir::LogicalResult run(Kernels kernels,
                           llvm::MutableArrayRef<CompiledKernel> compiled,
                           ProgramBinary &binary);
@@ -33,6 +33,11 @@ private:
   llvm::Expected<Assembled> assemble(const Assembler &assembler,
                                      llvm::ArrayRef<CompiledKernel> compiled,
                                      std::string &text);
+  /// Kernels by their numbers, and how many bytes each spills.
+  using Spilling = llvm::SmallVector<std::pair<size_t, uint64_t>>;
+  llvm::Expected<bool> tryOther(const Assembler &assembler, Kernels kernels,
+                                llvm::MutableArrayRef<CompiledKernel> compiled,
+                                const WriteOptions &other, Spilling &spilling);
   llvm::Error takeFewerRegisters(const Assembler &assembler, Kernels kernels,
                                  llvm::MutableArrayRef<CompiledKernel> compiled,
                                  std::string &text, Assembled &assembled);

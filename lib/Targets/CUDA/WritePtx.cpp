@@ -5,6 +5,8 @@
 #include "../LLVM/ThreadCode.h"
 #include "LineTables.h"
 #include "PtxWriter.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace llvm;
@@ -17,7 +19,8 @@ template <Intrinsic::ID id> static Value *readRegister(IRBuilder<> &b) {
 }
 
 static Function &addEntry(Module &module,
-                          const cpu::LoweredKernels::Kernel &kernel) {
+                          const cpu::LoweredKernels::Kernel &kernel,
+                          bool oneBlock) {
   GroupEntry how = {CallingConv::PTX_Kernel, /*hasOffsets=*/false,
                     readRegister<Intrinsic::nvvm_read_ptx_sreg_ctaid_x>,
                     readRegister<Intrinsic::nvvm_read_ptx_sreg_nctaid_x>,
@@ -25,7 +28,7 @@ static Function &addEntry(Module &module,
   Function &entry = addGroupEntry(module, kernel.symbol, how);
   entry.addFnAttr("nvvm.reqntid", std::to_string(kernel.threads) + ",1,1");
   // Roles that share out registers ask for a count that the assembler knows.
-  if (kernel.maps != 0)
+  if (kernel.maps != 0 || oneBlock)
     entry.addFnAttr("nvvm.minctasm", "1");
   if (kernel.cluster != 1)
     entry.addFnAttr("nvvm.cluster_dim",
@@ -85,6 +88,14 @@ static uint64_t takeFromLaunch(Module &module) {
   return bytes;
 }
 
+/// As they are, for the assembler as well.
+static void keepLoops(Function &function) {
+  DominatorTree tree(function);
+  LoopInfo loops(tree);
+  for (Loop *loop : loops.getLoopsInPreorder())
+    loop->setLoopAlreadyUnrolled();
+}
+
 Expected<CompiledKernel>
 ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
                             const MachineModel &machine,
@@ -102,7 +113,7 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
   if (!translated)
     return translated.takeError();
   std::unique_ptr<Module> module = std::move(*translated);
-  Function &entry = addEntry(*module, kernel);
+  Function &entry = addEntry(*module, kernel, options.oneBlock);
   if (lines)
     lines->addEntry(entry);
   if (Error error = giveMaps(*module, **target, kernel))
@@ -123,6 +134,8 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
       return error;
   if (Error error = diagnostics.take())
     return error;
+  if (options.keepsLoops)
+    keepLoops(entry);
   if (lines)
     lines->nameFiles(entry);
   saveText(options.saveTemps, kernel.symbol + ".opt.ll", *module);

@@ -16,6 +16,11 @@ struct WriteOptions {
   bool optimize = true;
   /// Values are computed where they are used, not ahead: in fewer registers.
   bool sinks = false;
+  /// The assembler need not spare registers so that more blocks run at once,
+  /// for which it keeps a few bytes in memory.
+  bool oneBlock = false;
+  /// The assembler unrolls no loops.
+  bool keepsLoops = false;
   bool hasLines = false; ///< that name nodes
   std::string saveTemps;
 };

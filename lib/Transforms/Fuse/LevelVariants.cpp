@@ -31,6 +31,18 @@ std::string textOf(tile::StrategyAttr strategy) {
   return text;
 }
 
+/// Sums that a thread of a group with fragments holds, else 0.
+int64_t sumsOf(tile::StrategyAttr strategy) {
+  auto fragment = strategy.getHints().getAs<tile::FragmentAttr>("fragment");
+  if (!fragment || strategy.getLevels().empty())
+    return 0;
+  int64_t sums = 1;
+  for (auto [d, size] :
+       llvm::enumerate(strategy.getLevels().back().getParallel()))
+    sums *= std::max<int64_t>(size, 1);
+  return sums / fragment.getThreads();
+}
+
 class VariantChooser {
 public:
   VariantChooser(tile::ContractOp op, const MachineModel &machine,
@@ -70,8 +82,12 @@ public:
 private:
   std::optional<LevelChoice> choose(tile::ContractOp one) {
     Location at = op.getLoc();
+    RefusedStrategies::Form form;
+    if (!refused.isEmpty())
+      form = RefusedStrategies::formOf(one, openSizes);
     auto isRefused = [&](tile::StrategyAttr strategy) {
-      return !refused.isEmpty() && refused.contains(at, textOf(strategy));
+      return !form.empty() &&
+             refused.contains(at, textOf(strategy), sumsOf(strategy), form);
     };
     return chooseLevels(one, machine, openSizes, isRefused, &refused.known);
   }
@@ -175,7 +191,9 @@ ashlar::chooseLevelsOfVariants(tile::ContractOp &op,
                                bool isFixed, RefusedStrategies &refused) {
   Variant best = VariantChooser(op, machine, openSizes, isFixed, refused).run();
   if (best.choice)
-    refused.note(op.getLoc(), textOf(best.choice->strategy));
+    refused.note(op.getLoc(), textOf(best.choice->strategy),
+                 sumsOf(best.choice->strategy),
+                 RefusedStrategies::formOf(best.op, openSizes));
   if (best.op == op)
     return best.choice;
   if (wantsRemarks(op))

@@ -51,6 +51,35 @@ TEST_F(RefusedStrategiesTest, OnceEach) {
   EXPECT_TRUE(strategies.refuse(node("product")));
 }
 
+// Another way to lie with as many sums of a thread needs no fewer registers, if
+// sums are most of these; else its text alone counts.
+TEST_F(RefusedStrategiesTest, AsManySums) {
+  strategies.note(node("product"), "wide", 128);
+  strategies.note(node("attention"), "64 keys");
+  EXPECT_TRUE(strategies.refuse(kernel({node("product"), node("attention")})));
+  EXPECT_TRUE(strategies.contains(node("product"), "high", 128));
+  EXPECT_FALSE(strategies.contains(node("product"), "small", 64));
+  strategies.note(node("other"), "few", 8);
+  EXPECT_TRUE(strategies.refuse(node("other")));
+  EXPECT_FALSE(strategies.contains(node("other"), "as few", 8));
+  EXPECT_FALSE(strategies.contains(node("product"), "without a fragment"));
+  EXPECT_FALSE(strategies.contains(node("attention"), "32 keys"));
+  EXPECT_FALSE(strategies.contains(node("attention"), "other", 128));
+}
+
+// Ops of the same form share a kernel, which has the nodes of one of them.
+TEST_F(RefusedStrategiesTest, EqualForms) {
+  int product = 0, other = 0;
+  strategies.note(node("first layer"), "large", 8, {&product});
+  strategies.note(node("second layer"), "large", 8, {&product});
+  EXPECT_TRUE(strategies.refuse(node("first layer")));
+  EXPECT_TRUE(
+      strategies.contains(node("second layer"), "large", 8, {&product}));
+  EXPECT_FALSE(
+      strategies.contains(node("second layer"), "small", 4, {&product}));
+  EXPECT_FALSE(strategies.contains(node("second layer"), "large", 8, {&other}));
+}
+
 // An op without a node is not each kernel's.
 TEST_F(RefusedStrategiesTest, WithoutANode) {
   strategies.note(UnknownLoc::get(&context), "large");
