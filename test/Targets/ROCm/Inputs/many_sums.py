@@ -10,9 +10,9 @@ import sys
 
 machine = json.loads(pathlib.Path(sys.argv[1]).read_text())
 for unit in machine["units"]:
-    unit["accumulators"] *= 8
+    unit["accumulators"] *= 4
 for scope in machine["scopes"]:
     if scope["kind"] == "group":
-        scope["register_bytes"] *= 8
+        scope["register_bytes"] *= 4
         scope["count"] = 1
 pathlib.Path(sys.argv[2]).write_text(json.dumps(machine))
