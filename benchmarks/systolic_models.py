@@ -120,7 +120,7 @@ def roof_of(use):
 
 
 def core_instructions(bin_, path, preset):
-    """Of the core beside the array; and of them, those that add residuals:
+    """Of the core beside the array; and of them, those for sums of residuals:
     kernels that bear the name of the QuantizeLinear before the sum."""
     if not shutil.which("qemu-riscv64"):
         return "", ""
@@ -162,11 +162,12 @@ def measure_bytes(bin_, model, preset, work):
     text = "\n".join(line for line in remarks.read_text().splitlines()
                      if "it is no chain" not in line)
     roof = roof_of(use)
+    added = text.count("passed: place: is added in accumulators")
     core, sums = core_instructions(bin_, path, preset)
     return (f"| {model} | {use['cycles']:,} | {use['utilisation']:.1%} | "
-            f"{roof:,} | {use['utilisation'] * use['cycles'] / roof:.1%} | "
+            f"{roof:,} | {use['utilisation'] * use['contraction_cycles'] / roof:.1%} | "
             f"{use['multiply_adds'] / 1e6:,.0f} | {core} | {sums} | "
-            f"{text.count('passed: place: runs on')} | "
+            f"{text.count('passed: place: runs on') - added} | {added} | "
             f"{text.count('missed: place: stays on the host')} | "
             f"{different} |")
 
@@ -215,12 +216,14 @@ def main():
                   "waits for what, each the array's or those of the requests "
                   "that may be in flight. Beside the array the core executes "
                   "so many million instructions for an inference, commands "
-                  "among them, of which so many add residuals (counted by "
-                  "QEMU, without what `memcpy` takes for transfers).", "",
+                  "among them, of which so many are for sums of residuals, "
+                  "which the accumulator adds (counted by QEMU, without what "
+                  "`memcpy` takes for transfers).", "",
                   "| model | cycles | utilisation | roof | utilisation there | "
                   "M multiply-adds | M core instructions | of residual sums | "
-                  "contractions there | on the host | different |",
-                  "|---|---|---|---|---|---|---|---|---|---|---|"]
+                  "contractions there | sums there | on the host | "
+                  "different |",
+                  "|---|---|---|---|---|---|---|---|---|---|---|---|"]
         for model in BYTES:
             with tempfile.TemporaryDirectory() as work:
                 lines.append(measure_bytes(arguments.bin.resolve(), model,

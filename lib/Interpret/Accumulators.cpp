@@ -27,14 +27,14 @@ Outcome interpret::mayUse(Machine &machine, Operation *op,
   return Outcome::Done;
 }
 
-static Outcome runInit(Machine &, Fiber &fiber, const Step &step) {
+static Outcome runInit(Machine &, Fiber &fiber, const PlacedOp &step) {
   auto acc = newAccumulator(step.op->getResult(0).getType());
   llvm::fill(acc->values, fiber.number(step.in[0]));
   fiber.cells[step.out].object = acc;
   return Outcome::Done;
 }
 
-static Outcome runLoad(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runLoad(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   auto op = cast<tile::LoadOp>(step.op);
   auto acc = newAccumulator(op.getAcc().getType());
   auto memory = fiber.get<View>(step.in[0]);
@@ -50,7 +50,7 @@ static Outcome runLoad(Machine &machine, Fiber &fiber, const Step &step) {
   });
 }
 
-static Outcome runAdd(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runAdd(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   auto total = fiber.get<Accumulator>(step.in[0]),
        part = fiber.get<Accumulator>(step.in[1]);
   if (mayUse(machine, step.op, *total) != Outcome::Done ||
@@ -76,7 +76,7 @@ static const Number &elementOf(const Accumulator &acc, ArrayRef<int64_t> at) {
   return acc.values[place];
 }
 
-static Outcome runMap(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runMap(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   auto op = cast<tile::MapOp>(step.op);
   std::vector<LinearMap> maps;
   for (auto [i, place] : llvm::enumerate(step.in)) {
@@ -116,14 +116,14 @@ static Outcome runMap(Machine &machine, Fiber &fiber, const Step &step) {
   return outcome;
 }
 
-static Outcome runIndex(Machine &, Fiber &fiber, const Step &step) {
+static Outcome runIndex(Machine &, Fiber &fiber, const PlacedOp &step) {
   auto op = cast<tile::IndexOp>(step.op);
   fiber.cells[step.out].number.whole = fiber.points.back()[op.getDim()];
   return Outcome::Done;
 }
 
 /// In random order, since which one a machine takes is its choice.
-static Outcome runReduce(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runReduce(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   auto op = cast<tile::ReduceOp>(step.op);
   auto from = fiber.get<Accumulator>(step.in[0]);
   if (mayUse(machine, op, *from) != Outcome::Done)
@@ -159,7 +159,7 @@ static Outcome runReduce(Machine &machine, Fiber &fiber, const Step &step) {
   });
 }
 
-static Outcome runDrain(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runDrain(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   auto op = cast<tile::DrainOp>(step.op);
   auto acc = fiber.get<Accumulator>(step.in[0]);
   if (mayUse(machine, op, *acc) != Outcome::Done)

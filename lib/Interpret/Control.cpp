@@ -17,7 +17,7 @@ static Cell cellOf(int64_t value) {
   return cell;
 }
 
-static Outcome runFor(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runFor(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   int64_t from = fiber.number(step.in[0]).whole,
           to = fiber.number(step.in[1]).whole,
           by = fiber.number(step.in[2]).whole;
@@ -40,7 +40,7 @@ static Outcome runFor(Machine &machine, Fiber &fiber, const Step &step) {
   return Outcome::Done;
 }
 
-static Outcome runWhile(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runWhile(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   std::vector<Cell> carried;
   for (unsigned place : step.in)
     carried.push_back(fiber.cells[place]);
@@ -48,7 +48,7 @@ static Outcome runWhile(Machine &machine, Fiber &fiber, const Step &step) {
   return Outcome::Done;
 }
 
-static Outcome runIf(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runIf(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   Region &region =
       step.op->getRegion(fiber.number(step.in[0]).whole == 0 ? 1 : 0);
   if (!region.empty())
@@ -68,7 +68,7 @@ static bool sharesCopies(scf::ForallOp loop) {
       .wasInterrupted();
 }
 
-static Outcome runForall(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runForall(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   auto loop = cast<scf::ForallOp>(step.op);
   size_t next = 0;
   auto values = [&](ArrayRef<int64_t> mixed) {
@@ -119,7 +119,7 @@ static Outcome runForall(Machine &machine, Fiber &fiber, const Step &step) {
   return Outcome::Done;
 }
 
-static Outcome runAffine(Machine &, Fiber &fiber, const Step &step) {
+static Outcome runAffine(Machine &, Fiber &fiber, const PlacedOp &step) {
   SmallVector<int64_t> operands, results;
   for (unsigned place : step.in)
     operands.push_back(fiber.number(place).whole);
@@ -142,7 +142,7 @@ static Outcome runAffine(Machine &, Fiber &fiber, const Step &step) {
 }
 
 static Outcome runDelinearize(Machine &machine, Fiber &fiber,
-                              const Step &step) {
+                              const PlacedOp &step) {
   auto op = cast<affine::AffineDelinearizeIndexOp>(step.op);
   int64_t rest = fiber.number(step.in[0]).whole;
   size_t next = 1;

@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace ashlar;
 using namespace ashlar::interpret;
 
-static Outcome runAlloc(Machine &, Fiber &fiber, const Step &step) {
+static Outcome runAlloc(Machine &, Fiber &fiber, const PlacedOp &step) {
   auto ring = std::make_shared<Ring>();
   ring->type = cast<tile::AllocOp>(step.op).getRing().getType();
   int64_t size = ring->type.getSlotType().getSize();
@@ -91,7 +91,7 @@ static Outcome freeSlot(Machine &machine, Operation *op, Ring::Slot &slot) {
 }
 
 /// Some of the operands, which are numbers.
-static SmallVector<int64_t> numbers(Fiber &fiber, const Step &step,
+static SmallVector<int64_t> numbers(Fiber &fiber, const PlacedOp &step,
                                     size_t first, size_t count) {
   SmallVector<int64_t> all;
   for (unsigned place : ArrayRef(step.in).slice(first, count))
@@ -123,7 +123,7 @@ static Outcome shareCopy(Machine &machine, tile::CopyOp op,
   return Outcome::Done;
 }
 
-static Outcome runCopy(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runCopy(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   auto op = cast<tile::CopyOp>(step.op);
   size_t numOffsets = op.getOffsets().size();
   auto ring = fiber.get<Ring>(step.in[1 + numOffsets]);
@@ -172,7 +172,7 @@ static Outcome runCopy(Machine &machine, Fiber &fiber, const Step &step) {
   return Outcome::Done;
 }
 
-static Outcome runTake(Machine &, Fiber &fiber, const Step &step) {
+static Outcome runTake(Machine &, Fiber &fiber, const PlacedOp &step) {
   auto ring = fiber.get<Ring>(step.in[0]);
   if (ring->numTaken == ring->copies.size())
     return Outcome::Blocked;
@@ -185,7 +185,7 @@ static Outcome runTake(Machine &, Fiber &fiber, const Step &step) {
   return Outcome::Done;
 }
 
-static Outcome runView(Machine &, Fiber &fiber, const Step &step) {
+static Outcome runView(Machine &, Fiber &fiber, const PlacedOp &step) {
   auto view = std::make_shared<View>(*fiber.get<Slot>(step.in[0]));
   if (view->layout)
     view->strides = view->layout.getStrides(view->sizes);
@@ -194,7 +194,7 @@ static Outcome runView(Machine &, Fiber &fiber, const Step &step) {
   return Outcome::Done;
 }
 
-static Outcome runWait(Machine &, Fiber &fiber, const Step &step) {
+static Outcome runWait(Machine &, Fiber &fiber, const PlacedOp &step) {
   for (unsigned place : step.in)
     if (!fiber.get<Token>(place)->task->isDone)
       return Outcome::Blocked;
@@ -203,7 +203,8 @@ static Outcome runWait(Machine &, Fiber &fiber, const Step &step) {
   return Outcome::Done;
 }
 
-static Outcome runRelease(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runRelease(Machine &machine, Fiber &fiber,
+                          const PlacedOp &step) {
   auto slot = fiber.get<Slot>(step.in[0]);
   if (slot->isStale())
     return machine.fail(step.op, "gives back a slot that has been released");
@@ -229,7 +230,7 @@ static tile::RoleOp concurrentRole(Operation *op) {
   return role && role.getConcurrent() ? role : tile::RoleOp();
 }
 
-static Outcome runRole(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runRole(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   tile::RoleOp role = concurrentRole(step.op);
   if (!role) {
     machine.enter(fiber, step, step.op->getRegion(0), {});
@@ -247,7 +248,7 @@ namespace {
 /// The products of one step, and the elements that they read.
 class Products {
 public:
-  Products(tile::StepOp op, Fiber &fiber, const Step &step)
+  Products(tile::StepOp op, Fiber &fiber, const PlacedOp &step)
       : op(op), a(op.holdsA() ? nullptr : fiber.get<View>(step.in[1])),
         held(op.holdsA() ? fiber.get<Accumulator>(step.in[1]) : nullptr),
         b(fiber.get<View>(step.in[2 + op.getAOffsets().size()])),
@@ -320,7 +321,7 @@ private:
 };
 } // namespace
 
-static Outcome runStep(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runStep(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   auto op = cast<tile::StepOp>(step.op);
   auto from = fiber.get<Accumulator>(step.in[0]);
   TaskRef before = from->pending;

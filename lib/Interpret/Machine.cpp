@@ -85,7 +85,7 @@ bool interpret::advance(MutableArrayRef<int64_t> point,
 }
 
 SmallVector<int64_t> interpret::mixedValues(const Fiber &fiber,
-                                            const Step &step,
+                                            const PlacedOp &step,
                                             ArrayRef<int64_t> mixed,
                                             size_t &next) {
   SmallVector<int64_t> all;
@@ -128,7 +128,7 @@ LogicalResult Machine::prepare() {
   WalkResult result = kernel.walk([&](Block *block) {
     Code &code = codes[block];
     for (Operation &op : *block) {
-      Step step;
+      PlacedOp step;
       step.op = &op;
       for (Value operand : op.getOperands())
         step.in.push_back(places.at(operand));
@@ -192,7 +192,7 @@ bool Machine::finishOne() {
   return true;
 }
 
-void Machine::enter(Fiber &fiber, const Step &step, Region &region,
+void Machine::enter(Fiber &fiber, const PlacedOp &step, Region &region,
                     ArrayRef<Cell> arguments) {
   Block &block = region.front();
   llvm::copy(arguments, fiber.cells.begin() + codeOf(block).arguments);
@@ -265,7 +265,7 @@ Outcome Machine::stepOnce(Fiber &fiber) {
                                      Twine(mostExecuted) + " ops were run");
   if (frame.next == code.steps.size())
     return endOf(fiber);
-  const Step &step = code.steps[frame.next];
+  const PlacedOp &step = code.steps[frame.next];
   if (step.rule) {
     Number in[8];
     for (auto [i, place] : llvm::enumerate(step.in))
@@ -285,7 +285,7 @@ Outcome Machine::stepOnce(Fiber &fiber) {
 /// What a block has yielded, by the kind of op that it belongs to.
 Outcome Machine::endOf(Fiber &fiber) {
   const Code &code = codeOf(*fiber.frames.back().block);
-  const Step *step = fiber.frames.back().step;
+  const PlacedOp *step = fiber.frames.back().step;
   if (step && isa<LoopLikeOpInterface>(step->op))
     return endOfLoop(fiber, code);
   std::vector<Cell> yielded;
@@ -300,7 +300,7 @@ Outcome Machine::endOf(Fiber &fiber) {
 
 Outcome Machine::endOfLoop(Fiber &fiber, const Code &code) {
   Frame &frame = fiber.frames.back();
-  const Step &step = *frame.step;
+  const PlacedOp &step = *frame.step;
   std::vector<Cell> yielded;
   for (unsigned place : code.yielded)
     yielded.push_back(fiber.cells[place]);

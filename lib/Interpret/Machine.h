@@ -14,7 +14,7 @@ namespace ashlar::interpret {
 
 class Machine;
 struct Fiber;
-struct Step;
+struct PlacedOp;
 
 /// What a value holds.
 struct Cell {
@@ -23,10 +23,10 @@ struct Cell {
 };
 
 enum class Outcome { Done, Blocked, Failed };
-using Handler = Outcome (*)(Machine &, Fiber &, const Step &);
+using Handler = Outcome (*)(Machine &, Fiber &, const PlacedOp &);
 
 /// An op with the places of its values among a fiber's cells.
-struct Step {
+struct PlacedOp {
   mlir::Operation *op;
   Handler run = nullptr;
   ScalarRule rule; ///< in place of `run`
@@ -36,7 +36,7 @@ struct Step {
 
 /// A block.
 struct Code {
-  std::vector<Step> steps;
+  std::vector<PlacedOp> steps;
   unsigned arguments = 0; ///< the first of them
   mlir::Operation *terminator;
   llvm::SmallVector<unsigned, 4> yielded;
@@ -46,7 +46,8 @@ struct Code {
 struct Frame {
   mlir::Block *block;
   size_t next = 0;
-  const Step *step = nullptr; ///< whose region it is; null: a function, a body
+  const PlacedOp *step =
+      nullptr; ///< whose region it is; null: a function, a body
   int64_t at = 0, end = 0, by = 0;                ///< of a loop
   std::vector<llvm::SmallVector<int64_t>> points; ///< of an scf.forall
 };
@@ -89,7 +90,7 @@ public:
   Outcome evaluate(Fiber &fiber, mlir::Block &block,
                    llvm::ArrayRef<Cell> arguments);
   /// Goes on in a region, at `next` of the frame.
-  void enter(Fiber &fiber, const Step &step, mlir::Region &region,
+  void enter(Fiber &fiber, const PlacedOp &step, mlir::Region &region,
              llvm::ArrayRef<Cell> arguments);
   void spawn(Fiber &fiber, tile::RoleOp role);
   /// The workers of a loop, side by side, at these points.
@@ -124,7 +125,7 @@ private:
 
 /// Of sizes or places that are known or operands, those from `next` on, which
 /// moves.
-llvm::SmallVector<int64_t> mixedValues(const Fiber &fiber, const Step &step,
+llvm::SmallVector<int64_t> mixedValues(const Fiber &fiber, const PlacedOp &step,
                                        llvm::ArrayRef<int64_t> mixed,
                                        size_t &next);
 /// Whether an op that ends no block can be run.

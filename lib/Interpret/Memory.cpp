@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace ashlar;
 using namespace ashlar::interpret;
 
-static Outcome runAlloc(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runAlloc(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   auto type = cast<MemRefType>(step.op->getResult(0).getType());
   auto view = std::make_shared<View>();
   size_t next = 0;
@@ -28,16 +28,16 @@ static Outcome runAlloc(Machine &machine, Fiber &fiber, const Step &step) {
   return Outcome::Done;
 }
 
-static Outcome runDealloc(Machine &, Fiber &, const Step &) {
+static Outcome runDealloc(Machine &, Fiber &, const PlacedOp &) {
   return Outcome::Done;
 }
 
-static Outcome runCast(Machine &, Fiber &fiber, const Step &step) {
+static Outcome runCast(Machine &, Fiber &fiber, const PlacedOp &step) {
   fiber.cells[step.out].object = fiber.cells[step.in[0]].object;
   return Outcome::Done;
 }
 
-static Outcome runDim(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runDim(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   auto view = fiber.get<View>(step.in[0]);
   int64_t dim = fiber.number(step.in[1]).whole;
   if (dim < 0 || dim >= int64_t(view->sizes.size()))
@@ -47,7 +47,8 @@ static Outcome runDim(Machine &machine, Fiber &fiber, const Step &step) {
   return Outcome::Done;
 }
 
-static Outcome runSubview(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runSubview(Machine &machine, Fiber &fiber,
+                          const PlacedOp &step) {
   auto op = cast<memref::SubViewOp>(step.op);
   auto source = fiber.get<View>(step.in[0]);
   size_t next = 1;
@@ -84,7 +85,8 @@ static Outcome runSubview(Machine &machine, Fiber &fiber, const Step &step) {
 }
 
 /// Views whose result is the same line of elements in other dims.
-static Outcome runReshape(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runReshape(Machine &machine, Fiber &fiber,
+                          const PlacedOp &step) {
   auto source = fiber.get<View>(step.in[0]);
   auto type = cast<MemRefType>(step.op->getResult(0).getType());
   auto view = std::make_shared<View>(*source);
@@ -98,7 +100,7 @@ static Outcome runReshape(Machine &machine, Fiber &fiber, const Step &step) {
   return Outcome::Done;
 }
 
-static Outcome runLoad(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runLoad(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   SmallVector<int64_t> index;
   for (unsigned place : ArrayRef(step.in).drop_front())
     index.push_back(fiber.number(place).whole);
@@ -106,7 +108,7 @@ static Outcome runLoad(Machine &machine, Fiber &fiber, const Step &step) {
               fiber.cells[step.out].number);
 }
 
-static Outcome runStore(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runStore(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   SmallVector<int64_t> index;
   for (unsigned place : ArrayRef(step.in).drop_front(2))
     index.push_back(fiber.number(place).whole);
@@ -114,7 +116,7 @@ static Outcome runStore(Machine &machine, Fiber &fiber, const Step &step) {
                fiber.number(step.in[0]));
 }
 
-static Outcome runCopy(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runCopy(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   auto from = fiber.get<View>(step.in[0]), to = fiber.get<View>(step.in[1]);
   if (from->sizes != to->sizes)
     return machine.fail(step.op, "expected source and target of one shape");

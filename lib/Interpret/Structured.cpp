@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace ashlar;
 using namespace ashlar::interpret;
 
-static Outcome runLinalg(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runLinalg(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   auto op = cast<linalg::LinalgOp>(step.op);
   SmallVector<int64_t> shapes, sizes;
   std::vector<LinearMap> maps;
@@ -45,7 +45,7 @@ static Outcome runLinalg(Machine &machine, Fiber &fiber, const Step &step) {
   return outcome;
 }
 
-static Outcome runIndex(Machine &, Fiber &fiber, const Step &step) {
+static Outcome runIndex(Machine &, Fiber &fiber, const PlacedOp &step) {
   auto op = cast<linalg::IndexOp>(step.op);
   fiber.cells[step.out].number.whole = fiber.points.back()[op.getDim()];
   return Outcome::Done;
@@ -55,7 +55,7 @@ namespace {
 /// Operands of a contraction, by their places among the step's.
 struct Contract {
   Contract(tile::ContractOp op, Machine &machine, Fiber &fiber,
-           const Step &step)
+           const PlacedOp &step)
       : op(op), machine(machine), fiber(fiber), step(step) {}
 
   Outcome run() {
@@ -117,12 +117,13 @@ private:
   tile::ContractOp op;
   Machine &machine;
   Fiber &fiber;
-  const Step &step;
+  const PlacedOp &step;
   LinearMap aMap{op.getAMap()}, bMap{op.getBMap()};
 };
 } // namespace
 
-static Outcome runContract(Machine &machine, Fiber &fiber, const Step &step) {
+static Outcome runContract(Machine &machine, Fiber &fiber,
+                           const PlacedOp &step) {
   return Contract(cast<tile::ContractOp>(step.op), machine, fiber, step).run();
 }
 

@@ -36,6 +36,7 @@ public:
 
   /// After a successful bind.
   Status run(RunControl &control);
+  /// In the module; lives as long as that.
   std::string_view entryName() const;
 
   /// The shape of an output as the last run left it, where sizes depend on
@@ -78,56 +79,85 @@ private:
   };
 
   // BindArguments.cpp
+  /// Types, ranks, fixed dims, strides and where they lie.
   Status checkInputs(ConstTensorSpan inputs);
   Status checkInput(const ashlar_tensor_t &tensor, uint32_t index);
+  /// An output that is a state: where its input is.
   Status placeState(ashlar_tensor_t &tensor, uint32_t index, uint32_t input);
+  /// Sizes of this call, from the inputs' shapes, and the piece for them.
   Status readSymbols(ConstTensorSpan inputs);
   const fb::TensorDescription &outputOf(uint32_t index) const;
+  /// And says their shapes; memory that is too small is refused.
   Status checkOutputs(TensorSpan outputs);
+  /// An output may be no other argument's memory, but for states.
   Status checkOverlap() const;
+  /// Reaches the device that the caller says the tensor is on.
   Status checkDevice(Argument &argument, const String &place);
+  /// Where they are, or in a copy that the session makes.
   Status placeInputs(ConstTensorSpan inputs);
   Status placeOutputs(TensorSpan outputs);
+  /// Whether the device at home can read or write it where it is.
   bool usableInPlace(const Argument &argument) const;
 
   // ResolveCommands.cpp
+  /// The piece's commands for these sizes, addresses left out.
   Status resolve();
+  /// Offsets of the arena's values for these sizes.
   Status placeArena();
   template <typename Table> Status resolveCommands(const Table &table);
+  /// `table`: of the index, as `type` says.
   Status resolveCommand(fb::Command type, const void *table);
   Status resolveIf(const fb::If &branches);
   Status resolveLoop(const fb::Loop &loop);
+  /// Reads its byte at `condition`; null: it reads none. `index`: of the
+  /// command.
   Status addControl(Command::Kind kind, const fb::Binding *condition,
                     uint32_t &index, Origin origin);
+  /// Its number in the list.
   uint32_t addCommand(Command command, Origin origin);
   Status resolveDispatch(const fb::Dispatch &dispatch, Command &command);
   Status resolveCopy(const fb::Copy &copy, Command &command);
+  /// Adds an address for `device` to the list; `length`: bytes there.
   Status resolveBinding(const fb::Binding &binding, uint64_t &length,
                         uint32_t device);
+  /// What the session reads itself.
   Status resolveAtHome(const fb::Binding &binding);
+  /// Fails where it overflows or is negative.
   Status evaluate(const fb::SizeExpression &size, int64_t &value);
+  /// Of an input, output, weight or arena, at these sizes.
   uint64_t storageBytes(fb::Storage storage, uint32_t index) const;
+  /// From an offset in the plan for the largest sizes to that for these.
   Status moveWithBuffer(const fb::Binding &binding, int64_t size,
                         int64_t &offset) const;
+  /// Of all slots, for these arguments.
   Status patchAddresses();
 
   // TensorMaps.cpp
+  /// The grid and the tensor maps, for the sizes of this call.
   Status resolveLaunch(const fb::Dispatch &dispatch, const fb::Kernel &kernel,
                        Command &command);
+  /// After addresses have changed.
   Status encodeMaps();
 
   // BoundCall.cpp
+  /// The session has given memory back since; places stay what they were.
   Status regain();
   Status runOnDevices(RunControl &control);
+  /// What is left of a run on devices that return early.
   Status finishEarly(RunControl &control);
+  /// Those that are staged.
   Status copyInputs();
+  /// What the program has found out of its outputs' sizes.
   Status readOutputSizes();
   Status copyOutputs();
 
   // ExplainRun.cpp
+  /// Of a run that failed, was cancelled or late.
   Status whatWentWrong(const RunControl &control) const;
+  /// With the nodes that the command came from. `why`: the device's words.
   Status explainFailure(uint32_t command, int32_t code,
                         const String &why) const;
+  /// Tells the trace what each command is called.
   void labelCommands(Trace &trace);
 
   Session &session;

@@ -44,6 +44,7 @@ public:
 
   /// The call of an entry that runs without prepared bindings use.
   BoundCall &call(const ashlar_entry_t &entry) { return *calls[entry.index]; }
+  /// Whether it is an entry of the session's module.
   bool owns(const ashlar_entry_t &entry) const {
     return entry.module == module.get();
   }
@@ -62,6 +63,7 @@ public:
   /// Before arguments of a call in flight may change.
   void waitUntilIdle();
 
+  /// Counts since the session started. Any thread.
   void query(ashlar_session_statistics_t &out) const;
 
   // What bound calls need.
@@ -74,6 +76,7 @@ public:
   DeviceAddress weight(uint32_t device, uint32_t number) const {
     return module->weight(device, number);
   }
+  /// Where a device's arena is, by the device's number.
   DeviceAddress arena(uint32_t number) const { return arenas[number]->at(); }
   /// Before a call uses the first `bytes` of arena 0: charges
   /// what no call has used yet. It never moves.
@@ -88,16 +91,19 @@ public:
   }
   /// What every run needs: arenas and scratch.
   Status regain();
+  /// Null while no trace is on.
   std::shared_ptr<Trace> trace() const { return module->runtime->trace(); }
   /// Gives the list to its devices. Where one of them returns early, it is
   /// finished after finishAll only. A device that fails is lost.
   Status execute(const CommandList &list, RunControl &control,
                  GraphCache &graphs);
+  /// Whether a device goes on after it was given a list.
   bool returnsEarly() const { return anyReturnsEarly; }
   /// All that was given to the queues.
   Status finishAll();
   /// What the home is given from now on comes behind all that.
   Status gatherAtHome();
+  /// Waits for all queues, whatever they say: before memory goes.
   void drain();
   /// Before tensors of the caller's may be on a device of the runtime.
   Status reach(ashlar_device_t &device);
@@ -108,6 +114,7 @@ public:
                 uint64_t bytes);
   Status copyOut(ashlar_device_t *device, void *data, DeviceAddress from,
                  uint64_t bytes);
+  /// One more copy between two memories, in the statistics.
   void countTransfer(uint64_t bytes);
 
   /// Buffers of the size that is asked for, with room for the largest, made on
@@ -131,6 +138,7 @@ public:
     bool isPending = false; // something may be under way
     uint64_t epoch = 0;     // barriers before what it was given last
   };
+  /// Of the device where inputs, outputs and arena 0 are.
   Queue &homeQueue() { return queues[homeOf(program())]; }
   /// What a device has said: after a failure nothing runs on it any more, and
   /// this gives what all later calls report.
@@ -143,6 +151,8 @@ public:
   Status finish(Queue &queue);
   /// What `queue` is given from now on comes behind what `after` has.
   Status order(Queue &queue, Queue &after);
+  /// As work of that queue's device. The host's memory stays until it has been
+  /// finished.
   Status copy(Queue &queue, CopyKind kind, DeviceAddress to, DeviceAddress from,
               uint64_t bytes);
   /// Between two memories, null for the host's, as work of a device that is not
@@ -175,32 +185,54 @@ private:
     uint64_t asked = 0; // when
   };
 
-  /// `isFixed`: of one size at all calls.
+  /// `bytes` in `slot`, charged and allocated; what is there grows. All of the
+  /// largest shape where the tensor `isFixed`, of one size at all calls, or
+  /// memory does not grow in place.
   Status makeBuffer(const fb::TensorDescription &tensor, bool isFixed,
                     ashlar_memory_kind_t kind, uint64_t bytes,
                     std::unique_ptr<Buffer> &slot);
+  /// All that runs may need, where the options ask for it now.
   Status reserveBuffers();
+  /// Arenas and scratch, as much of them as every run needs.
   Status allocateArenas();
+  /// To at least `bytes`, in steps of the options, never beyond `room`.
   Status grow(Buffer &buffer, uint64_t bytes, uint64_t room);
+  /// visit(buffer, whether it is an output's).
   template <typename Visit> void forEachBuffer(const Visit &visit) const;
+  /// Bytes of all buffers.
   uint64_t inUse() const;
+  /// Gives back what no run needs to find again; how many bytes that was.
   uint64_t giveBack(bool outputsToo);
+  /// Nothing runs on the device any more; what all later calls report.
   Status lose(ashlar_device_t &device, const Status &cause);
+  /// With an event of its own.
   Status addQueue(ashlar_device_t &device, const QueueOptions &given);
+  /// One for each device of the program, in its order.
   Status startQueues();
   void stopQueues();
+  /// To the device, or to those that control flow goes on between.
   Status submitList(const CommandList &list, RunControl &control,
                     GraphCache &graphs);
+  /// Null: there is none, or `device` is the host.
   Queue *queueOf(const ashlar_device_t *device);
+  /// Counts a copy of the caller's; `out` as queueOf. Fails if the device is
+  /// lost.
   Status startStaging(const ashlar_device_t *device, uint64_t bytes,
                       Queue *&out);
+  /// Between devices that do not reach each other's memory, by way of the host,
+  /// which waits.
   Status passOn(Queue &to, DeviceAddress target, Queue &from,
                 DeviceAddress source, uint64_t bytes);
+  /// Made on first use; of one size.
   char *bounceBuffer();
+  /// Fills what no result may depend on with a pattern.
   Status poison();
+  /// On this thread. `asked`: when, in the clock's nanoseconds.
   Status runNow(BoundCall &call, RunControl &control, uint64_t asked,
                 bool mayHaveWaited);
+  /// What the session's own thread does until the session ends.
   void serve();
+  /// A span for the run and one for what it waited for.
   void traceRun(const std::shared_ptr<Trace> &into, const BoundCall &call,
                 uint64_t asked, uint64_t start, uint64_t end);
 

@@ -234,16 +234,9 @@ std::string openSvg(const char *more) {
                                   number(top + height + below)) +
          more + ">\n";
 }
-} // namespace
 
-std::string drawMemoryMap(const MemoryMap &map, const std::string &title) {
-  return openSvg("") + "<style>" + style + "</style>\n" +
-         "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n" +
-         Picture(map).body(title) + "</svg>\n";
-}
-
-std::string memoryMapPage(const MemoryMap &map, const std::string &title) {
-  Picture picture(map);
+/// Who holds memory at the peak, as rows of a table.
+std::string holderRows(const MemoryMap &map) {
   std::string rows;
   for (size_t i : map.holders()) {
     const MemoryMap::Value &value = map.values[i];
@@ -261,25 +254,11 @@ std::string memoryMapPage(const MemoryMap &map, const std::string &title) {
         "<td>" + escapeMarkup(writer.kernelName) + "<td>" +
         escapeMarkup(place) + "</tr>\n";
   }
-  return "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\">\n"
-         "<title>" +
-         escapeMarkup(title) + "</title>\n<style>" + style +
-         "body{margin:0 12px;font:13px system-ui,sans-serif;background:#fff}"
-         "svg{width:100%;height:auto;cursor:grab;touch-action:none}"
-         "table{border-collapse:collapse;margin:8px 0 24px}"
-         "td,th{padding:2px 10px;border-bottom:1px solid #ddd;"
-         "text-align:left;vertical-align:top}"
-         "td:first-child{text-align:right;white-space:nowrap}"
-         "#story{white-space:pre-line;position:fixed;right:16px;top:12px;"
-         "background:#fffe;border:1px solid #999;padding:6px 10px;"
-         "max-width:40em;display:none}</style>\n"
-         "<p>Turn the wheel to zoom, drag to move, click twice to see all "
-         "again. <label>Find a node: <input id=\"find\"></label>\n" +
-         openSvg(" id=\"map\"") + picture.body(title) +
-         "</svg>\n<div id=\"story\"></div>\n<h3>What holds memory at the "
-         "peak</h3>\n<table><tr><th>bytes<th>alive<th>nodes<th>kernel<th>in "
-         "the place of</tr>\n" +
-         rows + "</table>\n<script>\n" + R"js(
+  return rows;
+}
+
+/// Zoom, drag, and what a value's node says.
+const char *const script = R"js(
 const map = document.getElementById("map"), story = document.getElementById("story");
 const all = map.getAttribute("viewBox").split(" ").map(Number);
 let view = all.slice();
@@ -321,7 +300,37 @@ document.getElementById("find").addEventListener("input", e => {
         .toLowerCase().includes(wanted) ? 1 : .12;
 });
 document.body.dataset.ready = map.querySelectorAll(".value").length;
-)js" + "</script>\n</html>\n";
+)js";
+} // namespace
+
+std::string drawMemoryMap(const MemoryMap &map, const std::string &title) {
+  return openSvg("") + "<style>" + style + "</style>\n" +
+         "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n" +
+         Picture(map).body(title) + "</svg>\n";
+}
+
+std::string memoryMapPage(const MemoryMap &map, const std::string &title) {
+  Picture picture(map);
+  return "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\">\n"
+         "<title>" +
+         escapeMarkup(title) + "</title>\n<style>" + style +
+         "body{margin:0 12px;font:13px system-ui,sans-serif;background:#fff}"
+         "svg{width:100%;height:auto;cursor:grab;touch-action:none}"
+         "table{border-collapse:collapse;margin:8px 0 24px}"
+         "td,th{padding:2px 10px;border-bottom:1px solid #ddd;"
+         "text-align:left;vertical-align:top}"
+         "td:first-child{text-align:right;white-space:nowrap}"
+         "#story{white-space:pre-line;position:fixed;right:16px;top:12px;"
+         "background:#fffe;border:1px solid #999;padding:6px 10px;"
+         "max-width:40em;display:none}</style>\n"
+         "<p>Turn the wheel to zoom, drag to move, click twice to see all "
+         "again. <label>Find a node: <input id=\"find\"></label>\n" +
+         openSvg(" id=\"map\"") + picture.body(title) +
+         "</svg>\n<div id=\"story\"></div>\n<h3>What holds memory at the "
+         "peak</h3>\n<table><tr><th>bytes<th>alive<th>nodes<th>kernel<th>in "
+         "the place of</tr>\n" +
+         holderRows(map) + "</table>\n<script>\n" + script +
+         "</script>\n</html>\n";
 }
 
 } // namespace ashlar::tools

@@ -58,7 +58,7 @@ private:
     llvm::PHINode *counter;
   };
   /// What one advance adds to both registers.
-  struct Step {
+  struct Advance {
     size_t loop;
     uint64_t registers[2];
   };
@@ -136,7 +136,7 @@ private:
   /// What the loops add to register `index`; null: nothing.
   llvm::Value *advanced(unsigned index) {
     llvm::Value *sum = nullptr;
-    for (const Step &step : steps) {
+    for (const Advance &step : steps) {
       if (!step.registers[index])
         continue;
       llvm::Value *part = b.CreateMul(loops[step.loop].counter,
@@ -149,7 +149,7 @@ private:
   /// Whether all iterations name one binding.
   bool isOfOneBinding(uint64_t first) const {
     __int128 least = first, most = first;
-    for (const Step &step : steps) {
+    for (const Advance &step : steps) {
       auto span = __int128(int64_t(step.registers[0])) *
                   __int128(loops[step.loop].count - 1);
       (span < 0 ? least : most) += span;
@@ -207,7 +207,7 @@ private:
   llvm::Function *function;
   llvm::SmallVector<llvm::Value *> bindings; ///< their addresses
   llvm::SmallVector<Loop> loops;             ///< around what is written now
-  llvm::SmallVector<Step> steps;             ///< of the next command
+  llvm::SmallVector<Advance> steps;          ///< of the next command
 };
 } // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "KeptValues.h"
-#include "Layout.h"
+#include "ChipLayout.h"
 #include "PackColumns.h"
 #include "ashlar/Planner/Planner.h"
 

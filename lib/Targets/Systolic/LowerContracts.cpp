@@ -22,9 +22,9 @@ Machine halved(Machine machine, int64_t keptRows) {
   return machine;
 }
 
-class Joiner {
+class StreamJoiner {
 public:
-  Joiner(const Machine &machine, const SearchOptions &options)
+  StreamJoiner(const Machine &machine, const SearchOptions &options)
       : machine(machine), half(halved(machine, options.keptRows)),
         options(options) {}
 
@@ -60,10 +60,10 @@ private:
 };
 } // namespace
 
-Joiner::FoundPointer Joiner::choose(const Contraction &contraction,
-                                    const std::string &form,
-                                    const Machine &area,
-                                    const SearchOptions &search) {
+StreamJoiner::FoundPointer StreamJoiner::choose(const Contraction &contraction,
+                                                const std::string &form,
+                                                const Machine &area,
+                                                const SearchOptions &search) {
   FoundPointer &known = found[form + std::to_string(area.scratchpad_rows) +
                               ' ' + std::to_string(search.mostTileCycles)];
   if (!known)
@@ -73,8 +73,8 @@ Joiner::FoundPointer Joiner::choose(const Contraction &contraction,
 }
 
 /// What was found, for the operands that there are.
-void Joiner::consider(const FoundPointer &found, const Contraction &contraction,
-                      Part part) {
+void StreamJoiner::consider(const FoundPointer &found,
+                            const Contraction &contraction, Part part) {
   auto own = std::make_shared<const Contraction>(
       withPlacesOf(found->contraction, contraction));
   part.contraction = own.get();
@@ -83,8 +83,8 @@ void Joiner::consider(const FoundPointer &found, const Contraction &contraction,
   candidates.push_back(part);
 }
 
-std::string Joiner::add(const Contraction &contraction,
-                        const std::string &name) {
+std::string StreamJoiner::add(const Contraction &contraction,
+                              const std::string &name) {
   candidates.clear();
   std::string form = formOf(contraction);
   Part part;
@@ -118,7 +118,7 @@ std::string Joiner::add(const Contraction &contraction,
 }
 
 /// That which ends first behind the part before.
-size_t Joiner::bestCandidate() const {
+size_t StreamJoiner::bestCandidate() const {
   std::optional<uint64_t> best;
   size_t chosen = 0;
   for (const Part &candidate : candidates) {
@@ -142,7 +142,7 @@ size_t Joiner::bestCandidate() const {
   return chosen;
 }
 
-std::string Joiner::write(StreamBuilder &builder) const {
+std::string StreamJoiner::write(StreamBuilder &builder) const {
   // Halves cost more than overlapping saves where everything is large.
   StreamBuilder other(builder.kernel.name, builder.kernel.bindings);
   std::string why = writeStream(parts, machine, builder);
@@ -165,7 +165,7 @@ static std::string join(const std::vector<Contraction> &contractions,
                         const std::vector<std::string> &names,
                         const Machine &machine, const SearchOptions &options,
                         StreamBuilder &builder, Lowered &lowered) {
-  Joiner joiner(machine, options);
+  StreamJoiner joiner(machine, options);
   for (size_t i = 0; i < contractions.size(); ++i)
     if (contractions[i].isSum)
       return "a sum of two operands is a stream of its own";

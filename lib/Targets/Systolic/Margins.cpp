@@ -5,7 +5,7 @@
 
 using namespace ashlar::systolic;
 
-std::vector<Transfer> ashlar::systolic::marginStores(const Layout &layout,
+std::vector<Transfer> ashlar::systolic::marginStores(const ChipLayout &layout,
                                                      uint32_t place) {
   const Contraction &contraction = layout.contraction;
   const Access &access = contraction.result;
@@ -43,7 +43,7 @@ std::vector<Transfer> ashlar::systolic::marginStores(const Layout &layout,
   return stores;
 }
 
-std::vector<Box> ashlar::systolic::keptMargins(const Layout &layout) {
+std::vector<Box> ashlar::systolic::keptMargins(const ChipLayout &layout) {
   const KeptValue &kept = *layout.contraction.result.kept;
   std::vector<Box> boxes;
   for (const Margin &margin : layout.contraction.margins) {

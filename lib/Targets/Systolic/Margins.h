@@ -4,15 +4,15 @@
 #ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_MARGINS_H
 #define ASHLAR_LIB_TARGETS_SYSTOLIC_MARGINS_H
 
-#include "Layout.h"
+#include "ChipLayout.h"
 
 namespace ashlar::systolic {
 
 /// One row on chip, at `place`, stored again and again until all are full.
-std::vector<Transfer> marginStores(const Layout &layout, uint32_t place);
+std::vector<Transfer> marginStores(const ChipLayout &layout, uint32_t place);
 
 /// The same of a value on chip: rows of its first plane.
-std::vector<Box> keptMargins(const Layout &layout);
+std::vector<Box> keptMargins(const ChipLayout &layout);
 
 } // namespace ashlar::systolic
 

@@ -32,7 +32,7 @@ public:
   PartWriter(const Contraction &contraction, const Machine &machine,
              const Choice &choice, const Areas &areas, StreamWriter &writer);
 
-  const Layout layout;
+  const ChipLayout layout;
   EpilogueWriter epilogue;
   RowsWriter rows;
 

@@ -3,7 +3,7 @@
 // Takes a contraction from the shared analysis and says what the machine does
 // not compute of it.
 #include "ReadContract.h"
-#include "Layout.h"
+#include "ChipLayout.h"
 #include "ashlar/Analysis/Ones.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Analysis/SumBounds.h"

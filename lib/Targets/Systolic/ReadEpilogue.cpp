@@ -72,7 +72,11 @@ private:
   int reduce(uint8_t funct, int operand, ArrayRef<int64_t> dims);
   int select(arith::SelectOp op);
   int readOperand(unsigned i);
-  int readOp(Operation *op);
+  std::optional<int> readFloats(Operation *inner);
+  std::optional<int> readFunctions(Operation *inner);
+  std::optional<int> readIntegers(Operation *inner);
+  std::optional<int> readConversions(Operation *inner);
+  int readOp(Operation *inner);
   int valueOf(Value value);
   int leaveToStore(int result);
   void dropUnused();
@@ -405,40 +409,28 @@ int EpilogueReader::valueOf(Value value) {
   return result;
 }
 
-int EpilogueReader::readOp(Operation *inner) {
+/// Sums, products and the like of floats; none: it is something else.
+std::optional<int> EpilogueReader::readFloats(Operation *inner) {
   auto operand = [&](unsigned i) { return valueOf(inner->getOperand(i)); };
-  auto floats = [&](uint8_t funct) {
-    int result = binary(funct, false, operand(0), operand(1));
+  auto rounded = [&](int result) {
     return inner->getResult(0).getType().isBF16() ? narrow(result) : result;
   };
-  auto integers = [&](uint8_t funct) {
-    if (!inner->getResult(0).getType().isInteger(32))
-      return refuse("its epilogue computes with integers of another size than "
-                    "32 bits");
-    return binary(funct, true, operand(0), operand(1));
+  auto combine = [&](uint8_t funct) -> std::optional<int> {
+    return rounded(binary(funct, false, operand(0), operand(1)));
   };
-  Type type = inner->getResult(0).getType();
-  bool isKnown =
-      type.isF32() || type.isBF16() || type.isInteger(32) || type.isInteger(8);
-  if (!isKnown)
-    return refuse("its epilogue computes with another type than f32, bf16, i32 "
-                  "and i8");
-  return llvm::TypeSwitch<Operation *, int>(inner)
-      .Case<arith::AddFOp>([&](auto) { return floats(ASHLAR_SYSTOLIC_ADD); })
+  return llvm::TypeSwitch<Operation *, std::optional<int>>(inner)
+      .Case<arith::AddFOp>([&](auto) { return combine(ASHLAR_SYSTOLIC_ADD); })
       .Case<arith::MulFOp>(
-          [&](auto) { return floats(ASHLAR_SYSTOLIC_MULTIPLY); })
+          [&](auto) { return combine(ASHLAR_SYSTOLIC_MULTIPLY); })
       .Case<arith::MaximumFOp, arith::MaxNumFOp>(
-          [&](auto) { return floats(ASHLAR_SYSTOLIC_MAXIMUM); })
+          [&](auto) { return combine(ASHLAR_SYSTOLIC_MAXIMUM); })
       .Case<arith::MinimumFOp, arith::MinNumFOp>(
-          [&](auto) { return floats(ASHLAR_SYSTOLIC_MINIMUM); })
+          [&](auto) { return combine(ASHLAR_SYSTOLIC_MINIMUM); })
       .Case<arith::SubFOp>([&](auto) {
-        int result = subtract(false, operand(0), operand(1));
-        return type.isBF16() ? narrow(result) : result;
+        return rounded(subtract(false, operand(0), operand(1)));
       })
-      .Case<arith::DivFOp>([&](auto) {
-        int result = divide(operand(0), operand(1));
-        return type.isBF16() ? narrow(result) : result;
-      })
+      .Case<arith::DivFOp>(
+          [&](auto) { return rounded(divide(operand(0), operand(1))); })
       .Case<arith::NegFOp>([&](auto) {
         return immediate(ASHLAR_SYSTOLIC_MULTIPLY, operand(0), -1);
       })
@@ -452,61 +444,101 @@ int EpilogueReader::readOp(Operation *inner) {
             binary(ASHLAR_SYSTOLIC_MULTIPLY, false, operand(0), operand(1));
         return binary(ASHLAR_SYSTOLIC_ADD, false, product, operand(2));
       })
-      .Case<arith::ExtFOp>([&](auto) { return operand(0); })
-      .Case<arith::TruncFOp>([&](auto) { return narrow(operand(0)); })
+      .Case<arith::SelectOp>([&](auto op) { return select(op); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+/// Functions of one value, and what combines a row's.
+std::optional<int> EpilogueReader::readFunctions(Operation *inner) {
+  auto operand = [&] { return valueOf(inner->getOperand(0)); };
+  return llvm::TypeSwitch<Operation *, std::optional<int>>(inner)
       .Case<math::ExpOp>(
-          [&](auto) { return unary(ASHLAR_SYSTOLIC_EXP, operand(0)); })
+          [&](auto) { return unary(ASHLAR_SYSTOLIC_EXP, operand()); })
       .Case<math::RsqrtOp>([&](auto) {
-        return unary(ASHLAR_SYSTOLIC_RECIPROCAL_ROOT, operand(0));
+        return unary(ASHLAR_SYSTOLIC_RECIPROCAL_ROOT, operand());
       })
       .Case<math::SqrtOp>([&](auto) {
         return unary(ASHLAR_SYSTOLIC_RECIPROCAL,
-                     unary(ASHLAR_SYSTOLIC_RECIPROCAL_ROOT, operand(0)));
+                     unary(ASHLAR_SYSTOLIC_RECIPROCAL_ROOT, operand()));
       })
-      .Case<math::TanhOp>([&](auto) { return tanh(operand(0)); })
-      .Case<math::ErfOp>([&](auto) { return erf(operand(0)); })
-      .Case<math::RoundEvenOp>([&](auto) { return roundEven(operand(0)); })
-      .Case<arith::SelectOp>([&](auto op) { return select(op); })
+      .Case<math::TanhOp>([&](auto) { return tanh(operand()); })
+      .Case<math::ErfOp>([&](auto) { return erf(operand()); })
+      .Case<math::RoundEvenOp>([&](auto) { return roundEven(operand()); })
       .Case<tile::RowSumOp>([&](auto op) {
-        return reduce(ASHLAR_SYSTOLIC_ROW_SUM, operand(0), op.getDims());
+        return reduce(ASHLAR_SYSTOLIC_ROW_SUM, operand(), op.getDims());
       })
       .Case<tile::RowMaximumOp>([&](auto op) {
-        return reduce(ASHLAR_SYSTOLIC_ROW_MAXIMUM, operand(0), op.getDims());
+        return reduce(ASHLAR_SYSTOLIC_ROW_MAXIMUM, operand(), op.getDims());
       })
-      .Case<arith::AddIOp>([&](auto) { return integers(ASHLAR_SYSTOLIC_ADD); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+std::optional<int> EpilogueReader::readIntegers(Operation *inner) {
+  bool isWord = inner->getResult(0).getType().isInteger(32);
+  auto operand = [&](unsigned i) { return valueOf(inner->getOperand(i)); };
+  auto combine = [&](uint8_t funct) -> std::optional<int> {
+    if (!isWord)
+      return refuse("its epilogue computes with integers of another size than "
+                    "32 bits");
+    return binary(funct, true, operand(0), operand(1));
+  };
+  return llvm::TypeSwitch<Operation *, std::optional<int>>(inner)
+      .Case<arith::AddIOp>([&](auto) { return combine(ASHLAR_SYSTOLIC_ADD); })
       .Case<arith::MulIOp>(
-          [&](auto) { return integers(ASHLAR_SYSTOLIC_MULTIPLY); })
+          [&](auto) { return combine(ASHLAR_SYSTOLIC_MULTIPLY); })
       .Case<arith::MaxSIOp>(
-          [&](auto) { return integers(ASHLAR_SYSTOLIC_MAXIMUM); })
+          [&](auto) { return combine(ASHLAR_SYSTOLIC_MAXIMUM); })
       .Case<arith::MinSIOp>(
-          [&](auto) { return integers(ASHLAR_SYSTOLIC_MINIMUM); })
+          [&](auto) { return combine(ASHLAR_SYSTOLIC_MINIMUM); })
       .Case<arith::SubIOp>([&](auto) {
-        return type.isInteger(32) ? subtract(true, operand(0), operand(1))
-                                  : refuse("its epilogue subtracts bytes");
+        return isWord ? subtract(true, operand(0), operand(1))
+                      : refuse("its epilogue subtracts bytes");
       })
-      .Case<arith::ExtSIOp>([&](auto) { return operand(0); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+std::optional<int> EpilogueReader::readConversions(Operation *inner) {
+  Type type = inner->getResult(0).getType();
+  auto operand = [&] { return valueOf(inner->getOperand(0)); };
+  auto fitsByte = [&](int x) {
+    const Facts &about = facts[size_t(x)];
+    return about.least >= -128 && about.greatest <= 127;
+  };
+  return llvm::TypeSwitch<Operation *, std::optional<int>>(inner)
+      .Case<arith::ExtFOp, arith::ExtSIOp>([&](auto) { return operand(); })
+      .Case<arith::TruncFOp>([&](auto) { return narrow(operand()); })
       .Case<arith::SIToFPOp>(
-          [&](auto) { return unary(ASHLAR_SYSTOLIC_TO_FLOAT, operand(0)); })
+          [&](auto) { return unary(ASHLAR_SYSTOLIC_TO_FLOAT, operand()); })
       .Case<arith::FPToSIOp>([&](auto) {
-        int x = operand(0);
-        const Facts &about = facts[size_t(x)];
-        if (!about.isWhole)
+        int x = operand();
+        if (!facts[size_t(x)].isWhole)
           return refuse("its epilogue cuts fractions off");
-        if (type.isInteger(8) && (about.least < -128 || about.greatest > 127))
+        if (type.isInteger(8) && !fitsByte(x))
           return refuse("its epilogue narrows what is not known to fit");
         return unary(ASHLAR_SYSTOLIC_TO_INTEGER, x);
       })
       .Case<arith::TruncIOp>([&](auto) {
-        int x = operand(0);
-        const Facts &about = facts[size_t(x)];
-        if (!type.isInteger(8) || about.least < -128 || about.greatest > 127)
+        int x = operand();
+        if (!type.isInteger(8) || !fitsByte(x))
           return refuse("its epilogue narrows what is not known to fit");
         return x;
       })
-      .Default([&](Operation *other) {
-        return refuse("the vector unit has no " +
-                      other->getName().getStringRef());
-      });
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+int EpilogueReader::readOp(Operation *inner) {
+  Type type = inner->getResult(0).getType();
+  bool isKnown =
+      type.isF32() || type.isBF16() || type.isInteger(32) || type.isInteger(8);
+  if (!isKnown)
+    return refuse("its epilogue computes with another type than f32, bf16, i32 "
+                  "and i8");
+  for (auto read :
+       {&EpilogueReader::readFloats, &EpilogueReader::readFunctions,
+        &EpilogueReader::readIntegers, &EpilogueReader::readConversions})
+    if (std::optional<int> value = (this->*read)(inner))
+      return *value;
+  return refuse("the vector unit has no " + inner->getName().getStringRef());
 }
 
 /// What is computed twice is computed once.

@@ -27,6 +27,8 @@ public:
 
 private:
   LogicalResult readBlock(Block &block);
+  bool readConfiguration(Operation *op);
+  bool readMatrices(Operation *op);
   void readConfig(ConfigExecuteOp op);
   void readConfig(ConfigLoadOp op);
 
@@ -69,78 +71,94 @@ void OpReader::readConfig(ConfigLoadOp op) {
       op.getStride());
 }
 
+/// What is set for commands to come; false: it is something else.
+bool OpReader::readConfiguration(Operation *op) {
+  bool isOne = true;
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<ConfigExecuteOp, ConfigLoadOp>([&](auto op) { readConfig(op); })
+      .Case([&](ConfigStoreOp op) {
+        add(ASHLAR_SYSTOLIC_CONFIG, ashlar_systolic_config_st1(op.getRelu()),
+            ashlar_systolic_config_st2(op.getStride(), bitsOf(op.getScale())));
+      })
+      .Case([&](ConfigStreamOp op) {
+        add(ASHLAR_SYSTOLIC_CONFIG_STREAM,
+            ashlar_systolic_config_stream1(uint32_t(op.getStream()),
+                                           op.getLevel(), op.getCount(),
+                                           int32_t(op.getRows())),
+            op.getBytes());
+      })
+      .Case([&](ConfigColumnsOp op) {
+        add(ASHLAR_SYSTOLIC_CONFIG_COLUMNS, uint64_t(op.getStream()),
+            uint64_t(op.getBlockStride()) << 32 | op.getFirst());
+      })
+      .Case([&](ConfigVectorOp op) {
+        add(ASHLAR_SYSTOLIC_CONFIG_VECTOR,
+            ashlar_systolic_config_vector1(op.getInteger(),
+                                           uint32_t(op.getRight())),
+            0);
+      })
+      .Default([&](Operation *) { isOne = false; });
+  return isOne;
+}
+
+/// What moves rows or computes with them; false: it is something else.
+bool OpReader::readMatrices(Operation *op) {
+  bool isOne = true;
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](MvinOp op) {
+        static const uint8_t functs[] = {
+            ASHLAR_SYSTOLIC_MVIN, ASHLAR_SYSTOLIC_MVIN2, ASHLAR_SYSTOLIC_MVIN3};
+        add(functs[op.getId()], address(op.getMemory(), op.getOffset()),
+            matrix(op.getPlace(), op.getRows(), op.getColumns()));
+      })
+      .Case([&](MvoutOp op) {
+        add(ASHLAR_SYSTOLIC_MVOUT, address(op.getMemory(), op.getOffset()),
+            matrix(op.getPlace(), op.getRows(), op.getColumns()));
+      })
+      .Case([&](TableOp op) {
+        add(ASHLAR_SYSTOLIC_TABLE, address(op.getMemory(), op.getOffset()),
+            op.getNumber());
+      })
+      .Case([&](PreloadOp op) {
+        add(ASHLAR_SYSTOLIC_PRELOAD,
+            matrix(op.getStationary(), op.getRows(), op.getColumns()),
+            matrix(op.getResult(), op.getResultRows(), op.getResultColumns()),
+            uint8_t(op.getArray()));
+      })
+      .Case([&](ComputeOp op) {
+        add(op.getAgain() ? ASHLAR_SYSTOLIC_COMPUTE_ACCUMULATED
+                          : ASHLAR_SYSTOLIC_COMPUTE_PRELOADED,
+            matrix(op.getA(), op.getRows(), op.getColumns()),
+            matrix(op.getMoving(), op.getMovingRows(), op.getMovingColumns()),
+            uint8_t(op.getArray()));
+      })
+      .Case([&](VectorOp op) {
+        uint32_t right = 0;
+        if (auto number = dyn_cast_or_null<FloatAttr>(op.getImmediateAttr()))
+          right = bitsOf(number.getValue());
+        else if (auto whole =
+                     dyn_cast_or_null<IntegerAttr>(op.getImmediateAttr()))
+          right = uint32_t(whole.getInt());
+        else if (op.getRight())
+          right = uint32_t(*op.getRight());
+        add(uint8_t(op.getFunction()),
+            matrix(op.getResult(), op.getRows(), op.getColumns()),
+            uint64_t(right) << 32 | uint32_t(op.getLeft()));
+      })
+      .Default([&](Operation *) { isOne = false; });
+  return isOne;
+}
+
 LogicalResult OpReader::readBlock(Block &block) {
   for (Operation &op : block) {
     if (auto advance = op.getAttrOfType<DenseI64ArrayAttr>("advance"))
       for (int64_t i = 0; i < advance.size(); i += 3)
         add(ASHLAR_SYSTOLIC_ADVANCE, uint64_t(advance[i + 1]),
             uint64_t(advance[i + 2]), uint8_t(advance[i]));
+    if (readConfiguration(&op) || readMatrices(&op))
+      continue;
     LogicalResult result = success();
     llvm::TypeSwitch<Operation *>(&op)
-        .Case<ConfigExecuteOp, ConfigLoadOp>([&](auto op) { readConfig(op); })
-        .Case([&](ConfigStoreOp op) {
-          add(ASHLAR_SYSTOLIC_CONFIG, ashlar_systolic_config_st1(op.getRelu()),
-              ashlar_systolic_config_st2(op.getStride(),
-                                         bitsOf(op.getScale())));
-        })
-        .Case([&](ConfigStreamOp op) {
-          add(ASHLAR_SYSTOLIC_CONFIG_STREAM,
-              ashlar_systolic_config_stream1(uint32_t(op.getStream()),
-                                             op.getLevel(), op.getCount(),
-                                             int32_t(op.getRows())),
-              op.getBytes());
-        })
-        .Case([&](ConfigColumnsOp op) {
-          add(ASHLAR_SYSTOLIC_CONFIG_COLUMNS, uint64_t(op.getStream()),
-              uint64_t(op.getBlockStride()) << 32 | op.getFirst());
-        })
-        .Case([&](ConfigVectorOp op) {
-          add(ASHLAR_SYSTOLIC_CONFIG_VECTOR,
-              ashlar_systolic_config_vector1(op.getInteger(),
-                                             uint32_t(op.getRight())),
-              0);
-        })
-        .Case([&](MvinOp op) {
-          static const uint8_t functs[] = {ASHLAR_SYSTOLIC_MVIN,
-                                           ASHLAR_SYSTOLIC_MVIN2,
-                                           ASHLAR_SYSTOLIC_MVIN3};
-          add(functs[op.getId()], address(op.getMemory(), op.getOffset()),
-              matrix(op.getPlace(), op.getRows(), op.getColumns()));
-        })
-        .Case([&](MvoutOp op) {
-          add(ASHLAR_SYSTOLIC_MVOUT, address(op.getMemory(), op.getOffset()),
-              matrix(op.getPlace(), op.getRows(), op.getColumns()));
-        })
-        .Case([&](TableOp op) {
-          add(ASHLAR_SYSTOLIC_TABLE, address(op.getMemory(), op.getOffset()),
-              op.getNumber());
-        })
-        .Case([&](PreloadOp op) {
-          add(ASHLAR_SYSTOLIC_PRELOAD,
-              matrix(op.getStationary(), op.getRows(), op.getColumns()),
-              matrix(op.getResult(), op.getResultRows(), op.getResultColumns()),
-              uint8_t(op.getArray()));
-        })
-        .Case([&](ComputeOp op) {
-          add(op.getAgain() ? ASHLAR_SYSTOLIC_COMPUTE_ACCUMULATED
-                            : ASHLAR_SYSTOLIC_COMPUTE_PRELOADED,
-              matrix(op.getA(), op.getRows(), op.getColumns()),
-              matrix(op.getMoving(), op.getMovingRows(), op.getMovingColumns()),
-              uint8_t(op.getArray()));
-        })
-        .Case([&](VectorOp op) {
-          uint32_t right = 0;
-          if (auto number = dyn_cast_or_null<FloatAttr>(op.getImmediateAttr()))
-            right = bitsOf(number.getValue());
-          else if (auto whole =
-                       dyn_cast_or_null<IntegerAttr>(op.getImmediateAttr()))
-            right = uint32_t(whole.getInt());
-          else if (op.getRight())
-            right = uint32_t(*op.getRight());
-          add(uint8_t(op.getFunction()),
-              matrix(op.getResult(), op.getRows(), op.getColumns()),
-              uint64_t(right) << 32 | uint32_t(op.getLeft()));
-        })
         .Case([&](SyncOp op) {
           add(ASHLAR_SYSTOLIC_SYNC, op.getFrom(), op.getTo());
         })

@@ -93,7 +93,7 @@ enum class Added { Yes, NoRoom, TooEarly };
 
 class Planner {
 public:
-  Planner(const Layout &layout, const Areas &areas, int free,
+  Planner(const ChipLayout &layout, const Areas &areas, int free,
           WrittenRows *written, Steps &plan)
       : layout(layout), contraction(layout.contraction),
         machine(layout.machine), free(free), written(written), plan(plan),
@@ -136,7 +136,7 @@ private:
                                  TileLoad load, StreamStep &step);
   int64_t cyclesOf(int64_t chunk, int64_t tile) const;
 
-  const Layout &layout;
+  const ChipLayout &layout;
   const Contraction &contraction;
   const Machine &machine;
   Tiles a, b;
@@ -505,7 +505,7 @@ void Planner::noteResults(size_t firstStep) {
     }
 }
 
-std::vector<Transfer> ashlar::systolic::loadsOf(const Layout &layout,
+std::vector<Transfer> ashlar::systolic::loadsOf(const ChipLayout &layout,
                                                 const TileLoad &tile) {
   const Chunk &chunk = layout.chunks[size_t(tile.chunk)];
   int64_t begin = layout.tileBegin(tile.tile);
@@ -538,7 +538,7 @@ std::vector<Transfer> ashlar::systolic::loadsOf(const Layout &layout,
                               isColumn);
 }
 
-void ashlar::systolic::planSteps(const Layout &layout, const Areas &areas,
+void ashlar::systolic::planSteps(const ChipLayout &layout, const Areas &areas,
                                  int free, WrittenRows *written, Steps &plan) {
   Planner(layout, areas, free, written, plan).run();
 }

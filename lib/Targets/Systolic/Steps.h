@@ -6,7 +6,7 @@
 #ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_STEPS_H
 #define ASHLAR_LIB_TARGETS_SYSTOLIC_STEPS_H
 
-#include "Layout.h"
+#include "ChipLayout.h"
 #include "WrittenRows.h"
 
 #include <map>
@@ -117,12 +117,12 @@ struct Steps {
   std::string error; ///< why it does not fit
 };
 
-std::vector<Transfer> loadsOf(const Layout &layout, const TileLoad &tile);
+std::vector<Transfer> loadsOf(const ChipLayout &layout, const TileLoad &tile);
 
 /// Appends the steps of another contraction. `free`: the last step whose
 /// results must have left before it begins, whose areas it may have; -1: none.
 /// `written` knows and learns where results lie; null: nobody asks.
-void planSteps(const Layout &layout, const Areas &areas, int free,
+void planSteps(const ChipLayout &layout, const Areas &areas, int free,
                WrittenRows *written, Steps &plan);
 
 } // namespace ashlar::systolic

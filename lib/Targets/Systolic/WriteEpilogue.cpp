@@ -6,7 +6,7 @@
 
 using namespace ashlar::systolic;
 
-EpilogueWriter::EpilogueWriter(const Layout &layout, StreamWriter &writer,
+EpilogueWriter::EpilogueWriter(const ChipLayout &layout, StreamWriter &writer,
                                const Areas &areas)
     : layout(layout), contraction(layout.contraction), writer(writer),
       taken(areas) {
@@ -105,7 +105,7 @@ static bool isShared(const Contraction &contraction, const Access &access) {
   return true;
 }
 
-int64_t ashlar::systolic::rowsOfConstant(const Layout &layout,
+int64_t ashlar::systolic::rowsOfConstant(const ChipLayout &layout,
                                          const EpilogueValue &value) {
   const Access &access = layout.contraction.operands[value.operand];
   return (value.reach == Reach::Row ? layout.nBlocks : 1) *
@@ -113,7 +113,7 @@ int64_t ashlar::systolic::rowsOfConstant(const Layout &layout,
 }
 
 std::vector<Transfer>
-ashlar::systolic::loadsOfConstant(const Layout &layout,
+ashlar::systolic::loadsOfConstant(const ChipLayout &layout,
                                   const EpilogueValue &value, uint32_t place) {
   std::vector<Transfer> loads;
   int64_t blocks = value.reach == Reach::Row ? layout.nBlocks : 1;
@@ -125,7 +125,7 @@ ashlar::systolic::loadsOfConstant(const Layout &layout,
   return loads;
 }
 
-int64_t ashlar::systolic::rowOfConstant(const Layout &layout,
+int64_t ashlar::systolic::rowOfConstant(const ChipLayout &layout,
                                         const EpilogueValue &value,
                                         const ResultBlock &block) {
   const Access &access = layout.contraction.operands[value.operand];

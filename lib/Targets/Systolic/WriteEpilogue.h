@@ -10,12 +10,12 @@ namespace ashlar::systolic {
 
 /// An operand that reaches over rows lies in rows of its own: one for each
 /// block of columns, or one element, of each batch or for all of them.
-int64_t rowsOfConstant(const Layout &layout, const EpilogueValue &value);
-std::vector<Transfer> loadsOfConstant(const Layout &layout,
+int64_t rowsOfConstant(const ChipLayout &layout, const EpilogueValue &value);
+std::vector<Transfer> loadsOfConstant(const ChipLayout &layout,
                                       const EpilogueValue &value,
                                       uint32_t place);
 /// Which of them a block reads.
-int64_t rowOfConstant(const Layout &layout, const EpilogueValue &value,
+int64_t rowOfConstant(const ChipLayout &layout, const EpilogueValue &value,
                       const ResultBlock &block);
 
 /// How an instruction of that reach reads its right operand.
@@ -27,7 +27,7 @@ std::vector<Level> rowsOfKept(const Box &box);
 class EpilogueWriter {
 public:
   /// Takes rows at the beginning of `areas` in both memories.
-  EpilogueWriter(const Layout &layout, StreamWriter &writer,
+  EpilogueWriter(const ChipLayout &layout, StreamWriter &writer,
                  const Areas &areas);
 
   bool isEmpty() const;
@@ -54,7 +54,7 @@ private:
   void writeValue(int value, const ResultBlock &block, int64_t piece,
                   int64_t first, int64_t rows);
 
-  const Layout &layout;
+  const ChipLayout &layout;
   const Contraction &contraction;
   StreamWriter &writer;
   Areas taken;

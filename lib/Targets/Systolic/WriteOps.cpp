@@ -49,6 +49,10 @@ private:
   }
 
   void write(const systolic::Command &command);
+  bool writeTransfer(const systolic::Command &command,
+                     DenseI64ArrayAttr advance);
+  bool writeControl(const systolic::Command &command,
+                    DenseI64ArrayAttr advance);
   void writeConfig(uint64_t rs1, uint64_t rs2, DenseI64ArrayAttr advance);
   void writeVector(const systolic::Command &command, DenseI64ArrayAttr advance);
 
@@ -101,6 +105,64 @@ void OpWriter::writeVector(const systolic::Command &command,
                    isBinary ? i32(right) : IntegerAttr(), immediate, advance);
 }
 
+/// Between memory and chip; false: it is something else.
+bool OpWriter::writeTransfer(const systolic::Command &command,
+                             DenseI64ArrayAttr advance) {
+  uint64_t rs1 = command.rs1, rs2 = command.rs2;
+  switch (command.funct) {
+  case ASHLAR_SYSTOLIC_MVIN:
+  case ASHLAR_SYSTOLIC_MVIN2:
+  case ASHLAR_SYSTOLIC_MVIN3: {
+    int id = command.funct == ASHLAR_SYSTOLIC_MVIN    ? 0
+             : command.funct == ASHLAR_SYSTOLIC_MVIN2 ? 1
+                                                      : 2;
+    MvinOp::create(b, location, i32(uint64_t(id)), memory(rs1), offset(rs1),
+                   i32(rs2), rows(rs2), columns(rs2), advance);
+    return true;
+  }
+  case ASHLAR_SYSTOLIC_MVOUT:
+    MvoutOp::create(b, location, i32(rs2), rows(rs2), columns(rs2), memory(rs1),
+                    offset(rs1), advance);
+    return true;
+  case ASHLAR_SYSTOLIC_TABLE:
+    TableOp::create(b, location, i32(rs2), memory(rs1), offset(rs1), advance);
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Of the order and of what counts for what; false: it is something else.
+bool OpWriter::writeControl(const systolic::Command &command,
+                            DenseI64ArrayAttr advance) {
+  uint64_t rs1 = command.rs1, rs2 = command.rs2;
+  switch (command.funct) {
+  case ASHLAR_SYSTOLIC_SYNC:
+    SyncOp::create(b, location, i32(rs1), i32(rs2), advance);
+    return true;
+  case ASHLAR_SYSTOLIC_REGION: {
+    const systolic::Region &region = kernel.regions[rs1];
+    RegionOp::create(
+        b, location, b.getStringAttr(llvm::StringRef(region.name)),
+        named<KindAttr>(Kind(region.kind)), i64(region.multiplyAdds),
+        region.dataflow ? named<systolicir::DataflowAttr>(
+                              systolicir::Dataflow(region.dataflow))
+                        : nullptr);
+    return true;
+  }
+  case ASHLAR_SYSTOLIC_LOOP: {
+    auto loop = LoopOp::create(b, location, i64(rs1));
+    b.setInsertionPointToStart(&loop.getBody().emplaceBlock());
+    return true;
+  }
+  case ASHLAR_SYSTOLIC_END:
+    b.setInsertionPointAfter(b.getInsertionBlock()->getParentOp());
+    return true;
+  default:
+    return false;
+  }
+}
+
 void OpWriter::write(const systolic::Command &command) {
   uint64_t rs1 = command.rs1, rs2 = command.rs2;
   if (command.funct == ASHLAR_SYSTOLIC_ADVANCE) {
@@ -111,6 +173,8 @@ void OpWriter::write(const systolic::Command &command) {
   if (!advances.empty())
     advance = b.getDenseI64ArrayAttr(advances);
   advances.clear();
+  if (writeTransfer(command, advance) || writeControl(command, advance))
+    return;
   switch (command.funct) {
   case ASHLAR_SYSTOLIC_CONFIG:
     return writeConfig(rs1, rs2, advance);
@@ -131,23 +195,6 @@ void OpWriter::write(const systolic::Command &command) {
                            named<RightAttr>(Right(field(rs1, 1, 2))),
                            unit(isInteger), advance);
     return;
-  case ASHLAR_SYSTOLIC_MVIN:
-  case ASHLAR_SYSTOLIC_MVIN2:
-  case ASHLAR_SYSTOLIC_MVIN3: {
-    int id = command.funct == ASHLAR_SYSTOLIC_MVIN    ? 0
-             : command.funct == ASHLAR_SYSTOLIC_MVIN2 ? 1
-                                                      : 2;
-    MvinOp::create(b, location, i32(uint64_t(id)), memory(rs1), offset(rs1),
-                   i32(rs2), rows(rs2), columns(rs2), advance);
-    return;
-  }
-  case ASHLAR_SYSTOLIC_MVOUT:
-    MvoutOp::create(b, location, i32(rs2), rows(rs2), columns(rs2), memory(rs1),
-                    offset(rs1), advance);
-    return;
-  case ASHLAR_SYSTOLIC_TABLE:
-    TableOp::create(b, location, i32(rs2), memory(rs1), offset(rs1), advance);
-    return;
   case ASHLAR_SYSTOLIC_PRELOAD:
     PreloadOp::create(b, location, i32(rs1), rows(rs1), columns(rs1), i32(rs2),
                       rows(rs2), columns(rs2), i32(command.unit), advance);
@@ -159,27 +206,6 @@ void OpWriter::write(const systolic::Command &command) {
         columns(rs2),
         unit(command.funct == ASHLAR_SYSTOLIC_COMPUTE_ACCUMULATED),
         i32(command.unit), advance);
-    return;
-  case ASHLAR_SYSTOLIC_SYNC:
-    SyncOp::create(b, location, i32(rs1), i32(rs2), advance);
-    return;
-  case ASHLAR_SYSTOLIC_REGION: {
-    const systolic::Region &region = kernel.regions[rs1];
-    RegionOp::create(
-        b, location, b.getStringAttr(llvm::StringRef(region.name)),
-        named<KindAttr>(Kind(region.kind)), i64(region.multiplyAdds),
-        region.dataflow ? named<systolicir::DataflowAttr>(
-                              systolicir::Dataflow(region.dataflow))
-                        : nullptr);
-    return;
-  }
-  case ASHLAR_SYSTOLIC_LOOP: {
-    auto loop = LoopOp::create(b, location, i64(rs1));
-    b.setInsertionPointToStart(&loop.getBody().emplaceBlock());
-    return;
-  }
-  case ASHLAR_SYSTOLIC_END:
-    b.setInsertionPointAfter(b.getInsertionBlock()->getParentOp());
     return;
   default:
     writeVector(command, advance);

@@ -5,7 +5,7 @@
 
 using namespace ashlar::systolic;
 
-RowsWriter::RowsWriter(const Layout &layout, StreamWriter &writer,
+RowsWriter::RowsWriter(const ChipLayout &layout, StreamWriter &writer,
                        const Areas &areas)
     : layout(layout), contraction(layout.contraction),
       rows(layout.contraction.rows), writer(writer), taken(areas) {

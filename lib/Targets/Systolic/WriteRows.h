@@ -14,7 +14,8 @@ namespace ashlar::systolic {
 class RowsWriter {
 public:
   /// Takes rows at the beginning of `areas` in both memories.
-  RowsWriter(const Layout &layout, StreamWriter &writer, const Areas &areas);
+  RowsWriter(const ChipLayout &layout, StreamWriter &writer,
+             const Areas &areas);
 
   bool isEmpty() const { return !rows.exist(); }
   /// With what is taken.
@@ -38,7 +39,7 @@ private:
   void writeValue(int value, const std::vector<const ResultBlock *> &blocks,
                   size_t block);
 
-  const Layout &layout;
+  const ChipLayout &layout;
   const Contraction &contraction;
   const Rows &rows;
   StreamWriter &writer;

@@ -195,30 +195,35 @@ struct FormSums : ashlar::impl::FormSumsPassBase<FormSums> {
 private:
   void rewrite(const Sum &sum) {
     tile::ContractOp contract = SumWriter(sum).write();
-    std::string why = whyNot(contract);
+    std::string reasons;
+    const CompanionDevice *device = findDevice(contract, reasons);
     linalg::GenericOp op = sum.op;
-    if (why.empty()) {
+    if (device) {
+      remark::passed(op.getLoc(), about(op, "Sum", "place"))
+          << "is added in accumulators of "
+          << remark::metric("Target", device->name);
       op.getResult(0).replaceAllUsesWith(contract.getOutputs().front());
       op.erase();
       return;
     }
     contract.erase();
-    remark::missed(op.getLoc(), about(op, "Sum", "place"))
-        << "adds on the host: " << remark::metric("Reason", why);
+    if (!reasons.empty())
+      remark::missed(op.getLoc(), about(op, "Sum", "place"))
+          << "is added by the host: " << remark::metric("Reason", reasons);
   }
 
-  /// Why no device adds it.
-  std::string whyNot(tile::ContractOp contract) {
-    std::string reasons;
+  /// The first that adds it, or why none without a vector unit does.
+  const CompanionDevice *findDevice(tile::ContractOp contract,
+                                    std::string &reasons) {
     for (const CompanionDevice &device : companions) {
-      std::string why = device.endsInBytes
-                            ? device.whyNot(contract)
-                            : "it does not add in accumulators alone";
+      if (!device.endsInBytes)
+        continue;
+      std::string why = device.whyNot(contract);
       if (why.empty())
-        return "";
+        return &device;
       reasons += (reasons.empty() ? "" : "; ") + device.name + ": " + why;
     }
-    return reasons;
+    return nullptr;
   }
 
   std::vector<CompanionDevice> companions;

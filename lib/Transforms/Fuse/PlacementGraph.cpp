@@ -103,36 +103,13 @@ ashlar::withFollowers(const std::vector<PlaceableOperation> &operations,
   return all;
 }
 
-DeviceChoice
-ashlar::makeChoice(func::FuncOp function,
-                   const std::vector<PlaceableOperation> &operations,
-                   const ProgramDevices &devices) {
+using Numbers = llvm::DenseMap<Operation *, unsigned>;
+
+/// What crosses between devices where a tensor is made on one of them and read
+/// on another.
+static void addReadings(func::FuncOp function, const Numbers &numbers,
+                        const ProgramDevices &devices, DeviceChoice &choice) {
   unsigned count = unsigned(devices.companions.size()) + 1;
-  DeviceChoice choice(count);
-  std::vector<int64_t> onHost(count, DeviceChoice::never);
-  onHost[0] = 0;
-  choice.addOperation(onHost);
-  // Who is not in it is the host's.
-  llvm::DenseMap<Operation *, unsigned> numbers;
-  for (const PlaceableOperation &one : operations) {
-    if (!one.firstDevice()) {
-      choice.addOperation(onHost);
-      continue;
-    }
-    std::vector<int64_t> times = one.picoseconds;
-    if (devices.hostStandsIn)
-      times[0] = DeviceChoice::never;
-    numbers[one.op] = choice.addOperation(times);
-  }
-  for (const PlaceableOperation &one : operations)
-    for (const Follower &follower : one.followers) {
-      unsigned number = choice.addOperation(follower.picoseconds);
-      for (Operation *op : follower.ops)
-        numbers[op] = number;
-      for (unsigned device = 1; device != count; ++device)
-        if (follower.picoseconds[device] < DeviceChoice::never)
-          choice.addTie(device, numbers.lookup(one.op), number);
-    }
   llvm::MapVector<Value, Reading> readings;
   for (Operation &op : function.getBody().front()) {
     if (isEverywhere(&op) || isView(&op))
@@ -164,7 +141,13 @@ ashlar::makeChoice(func::FuncOp function,
       choice.addValue(device, reading.maker, readers, copy(true), copy(false));
     }
   }
-  // What fusing saves, where both may be somewhere else than on the host.
+}
+
+/// What fusing saves, where both may be somewhere else than on the host.
+static void addFusions(const std::vector<PlaceableOperation> &operations,
+                       const Numbers &numbers, const ProgramDevices &devices,
+                       DeviceChoice &choice) {
+  unsigned count = unsigned(devices.companions.size()) + 1;
   for (const PlaceableOperation &one : operations)
     for (Value operand : one.op->getOperands()) {
       Operation *maker = operand.getDefiningOp();
@@ -182,5 +165,39 @@ ashlar::makeChoice(func::FuncOp function,
                        toPicoseconds(std::max(saved, 0.0)));
       }
     }
+}
+
+DeviceChoice
+ashlar::makeChoice(func::FuncOp function,
+                   const std::vector<PlaceableOperation> &operations,
+                   const ProgramDevices &devices) {
+  unsigned count = unsigned(devices.companions.size()) + 1;
+  DeviceChoice choice(count);
+  std::vector<int64_t> onHost(count, DeviceChoice::never);
+  onHost[0] = 0;
+  choice.addOperation(onHost);
+  // Who is not in it is the host's.
+  Numbers numbers;
+  for (const PlaceableOperation &one : operations) {
+    if (!one.firstDevice()) {
+      choice.addOperation(onHost);
+      continue;
+    }
+    std::vector<int64_t> times = one.picoseconds;
+    if (devices.hostStandsIn)
+      times[0] = DeviceChoice::never;
+    numbers[one.op] = choice.addOperation(times);
+  }
+  for (const PlaceableOperation &one : operations)
+    for (const Follower &follower : one.followers) {
+      unsigned number = choice.addOperation(follower.picoseconds);
+      for (Operation *op : follower.ops)
+        numbers[op] = number;
+      for (unsigned device = 1; device != count; ++device)
+        if (follower.picoseconds[device] < DeviceChoice::never)
+          choice.addTie(device, numbers.lookup(one.op), number);
+    }
+  addReadings(function, numbers, devices, choice);
+  addFusions(operations, numbers, devices, choice);
   return choice;
 }

@@ -116,6 +116,43 @@ typesWithoutProducts(const TileOptions &options) {
   return types;
 }
 
+/// From generic ops to contractions with a device and a strategy. `keepsBytes`:
+/// a device without a vector unit is there.
+static void addContractPasses(OpPassManager &function, bool joins, bool all,
+                              bool keepsBytes, const TileOptions &options) {
+  bool shared = !options.machine.scopes.empty();
+  FormContractsPassOptions contracts;
+  contracts.epilogues = joins;
+  contracts.units =
+      llvm::any_of(options.machine.units, [](const MultiplyUnit &unit) {
+        return unit.fragment.has_value();
+      });
+  function.addPass(createFormContractsPass(contracts));
+  if (all && options.takes(PipelineStep::AbsorbPadding))
+    function.addPass(createAbsorbPaddingPass());
+  if (keepsBytes)
+    function.addPass(createAddBiasesToSumsPass());
+  // A host that somebody asked for adds faster than it multiplies by one.
+  if (keepsBytes && joins && options.hostStandsIn && !options.openSizes)
+    function.addPass(createFormSumsPass(options.companions));
+  if (!options.companions.empty())
+    function.addPass(createPlaceOperationsPass(
+        options.machine, options.companions, options.hostStandsIn,
+        options.openSizes, /*absorbsRows=*/all, options.choices));
+  if (all && !options.exactConvolution && !shared &&
+      options.takes(PipelineStep::FormWinograd))
+    function.addPass(createFormWinogradPass(
+        options.machine, options.tuning, options.openSizes,
+        options.scratchBytes, options.choices));
+  if (all && options.takes(PipelineStep::MergeContracts))
+    function.addPass(
+        createMergeContractsPass(options.machine, options.openSizes));
+  function.addPass(createChooseStrategiesPass(
+      options.machine, options.tuning, options.openSizes, options.scratchBytes,
+      options.choices, options.companions, options.refused));
+  function.addPass(createCSEPass());
+}
+
 void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
                                const TileOptions &options) {
   OpPassManager &function = pm.nest<func::FuncOp>();
@@ -142,40 +179,8 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   if (joins && options.takes(PipelineStep::FuseElementwise))
     function.addPass(createFuseElementwisePass(elementwise));
   function.addPass(createCSEPass());
-  if (fuse && options.takes(PipelineStep::FormContracts)) {
-    FormContractsPassOptions contracts;
-    contracts.epilogues = joins;
-    contracts.units =
-        llvm::any_of(options.machine.units, [](const MultiplyUnit &unit) {
-          return unit.fragment.has_value();
-        });
-    function.addPass(createFormContractsPass(contracts));
-    if (all && options.takes(PipelineStep::AbsorbPadding))
-      function.addPass(createAbsorbPaddingPass());
-    if (elementwise.keepBytes)
-      function.addPass(createAddBiasesToSumsPass());
-    // A host that somebody asked for adds faster than it multiplies by one.
-    if (elementwise.keepBytes && joins && options.hostStandsIn &&
-        !options.openSizes)
-      function.addPass(createFormSumsPass(options.companions));
-    if (!options.companions.empty())
-      function.addPass(createPlaceOperationsPass(
-          options.machine, options.companions, options.hostStandsIn,
-          options.openSizes, /*absorbsRows=*/all, options.choices));
-    if (all && !options.exactConvolution && !shared &&
-        options.takes(PipelineStep::FormWinograd))
-      function.addPass(createFormWinogradPass(
-          options.machine, options.tuning, options.openSizes,
-          options.scratchBytes, options.choices));
-    if (all && options.takes(PipelineStep::MergeContracts))
-      function.addPass(
-          createMergeContractsPass(options.machine, options.openSizes));
-    function.addPass(createChooseStrategiesPass(
-        options.machine, options.tuning, options.openSizes,
-        options.scratchBytes, options.choices, options.companions,
-        options.refused));
-    function.addPass(createCSEPass());
-  }
+  if (fuse && options.takes(PipelineStep::FormContracts))
+    addContractPasses(function, joins, all, elementwise.keepBytes, options);
   FormDispatchesPassOptions dispatches;
   bool groups = options.takes(PipelineStep::FuseDispatches);
   dispatches.fuse = joins && groups;

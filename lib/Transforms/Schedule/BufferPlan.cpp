@@ -34,7 +34,7 @@ exec::SizeAttr ashlar::byteFormula(Value value) {
 
 unsigned BufferPlan::addBuffer(Storage storage, unsigned index,
                                exec::SizeAttr size) {
-  Buffer buffer;
+  ValueBuffer buffer;
   buffer.storage = storage;
   buffer.index = index;
   buffer.bytes = size.getLargest();
@@ -160,7 +160,7 @@ std::optional<Place> BufferPlan::placeToTakeOver(exec::InvokeOp invoke,
   for (int64_t number : kernel.getAliases().value_or(ArrayRef<int64_t>())) {
     Value operand = invoke.getOperand(number);
     Place place = places.lookup(operand);
-    const Buffer &buffer = buffers[place.buffer];
+    const ValueBuffer &buffer = buffers[place.buffer];
     // The buffer may hold more than this value, and others may look at it.
     bool dies = buffer.storage == Storage::Arena &&
                 buffer.scope == invoke->getBlock() &&
@@ -327,7 +327,7 @@ ArenaPlan BufferPlan::planArena(Block *block, unsigned device) {
   SmallVector<ArenaRequest> requests, smallest;
   SmallVector<unsigned> own;
   for (unsigned number : ranges[block]) {
-    const Buffer &buffer = buffers[number];
+    const ValueBuffer &buffer = buffers[number];
     if (buffer.index != device)
       continue;
     own.push_back(number);
@@ -410,7 +410,7 @@ std::optional<Place> BufferPlan::waitingPlace(OpOperand &yielded) const {
 
 exec::BindingAttr BufferPlan::bindingAt(Place place, exec::SizeAttr length,
                                         bool written) const {
-  const Buffer &buffer = buffers[place.buffer];
+  const ValueBuffer &buffer = buffers[place.buffer];
   MLIRContext *context = length.getContext();
   auto offset = exec::SizeAttr::get(context, buffer.offset + place.offset);
   if (place.open)
@@ -432,15 +432,16 @@ exec::BindingAttr BufferPlan::binding(Value value, bool written) const {
   return bindingAt(placeOf(value), byteFormula(value), written);
 }
 
-std::vector<Buffer> BufferPlan::arenaBuffers() const {
-  std::vector<Buffer> found;
+std::vector<ValueBuffer> BufferPlan::arenaBuffers() const {
+  std::vector<ValueBuffer> found;
   for (auto [number, buffer] : llvm::enumerate(buffers))
     if (isListed(number))
       found.push_back(buffer);
   return found;
 }
 
-std::pair<int64_t, int64_t> BufferPlan::lifeOf(const Buffer &buffer) const {
+std::pair<int64_t, int64_t>
+BufferPlan::lifeOf(const ValueBuffer &buffer) const {
   return {spans.lookup({buffer.scope, buffer.firstUse}).first,
           spans.lookup({buffer.scope, buffer.lastUse}).second};
 }

@@ -21,7 +21,7 @@
 namespace ashlar {
 
 /// The bytes behind one or more values.
-struct Buffer {
+struct ValueBuffer {
   exec::Storage storage;
   unsigned index = 0;                ///< of the input, output or weight, or the
                                      ///< device whose arena it is in
@@ -67,7 +67,7 @@ public:
                               bool written) const;
   bool samePlace(mlir::Value x, mlir::Value y) const;
   Place placeOf(mlir::Value value) const { return places.lookup(value); }
-  const Buffer &bufferOf(mlir::Value value) const {
+  const ValueBuffer &bufferOf(mlir::Value value) const {
     return buffers[places.lookup(value).buffer];
   }
   /// Where a value that a loop yields waits until all others are read, if it
@@ -76,10 +76,10 @@ public:
 
   /// The values of the first device's arena; bindings name them by their
   /// number where sizes are a caller's.
-  std::vector<Buffer> arenaBuffers() const;
+  std::vector<ValueBuffer> arenaBuffers() const;
   /// The first and the last command of a buffer's life, in an order of all
   /// commands in which blocks stand between the begin and the end of their op.
-  std::pair<int64_t, int64_t> lifeOf(const Buffer &buffer) const;
+  std::pair<int64_t, int64_t> lifeOf(const ValueBuffer &buffer) const;
 
   llvm::ArrayRef<mlir::Attribute> weights() const { return weightValues; }
   int64_t arenaBytes() const { return arena.bytes; }
@@ -119,7 +119,7 @@ private:
   mlir::func::FuncOp function;
   mlir::ModuleOp module;
   const mlir::SymbolTable &symbols; ///< of it
-  std::vector<Buffer> buffers;
+  std::vector<ValueBuffer> buffers;
   llvm::DenseMap<mlir::Value, Place> places;
   llvm::DenseMap<mlir::Operation *, int64_t> commands; ///< within their block
   /// By block and command: its first and last moment in the order of all.

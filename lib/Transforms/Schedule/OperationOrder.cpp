@@ -27,7 +27,7 @@ struct HashWords {
 };
 
 /// What one operation does to the bytes alive.
-struct Step {
+struct LiveBytes {
   int64_t during; ///< above what was alive before it
   int64_t after;  ///< likewise
 };
@@ -61,7 +61,7 @@ public:
     return true;
   }
 
-  Step step(const Words &done, int operation) const {
+  LiveBytes step(const Words &done, int operation) const {
     const OrderProblem::Operation &op = problem.operations[operation];
     int64_t during = 0, after = 0;
     bool isTakenOver = op.writes.empty();
@@ -217,7 +217,7 @@ private:
     for (int i = 0; i != graph.size(); ++i) {
       if (!graph.isReady(state.done, i))
         continue;
-      Step step = graph.step(state.done, i);
+      LiveBytes step = graph.step(state.done, i);
       if (step.after <= 0 && state.alive + step.during <= state.peak)
         return {i};
       ready.push_back(i);
@@ -226,7 +226,7 @@ private:
   }
 
   int64_t peakAfter(const State &state, int operation) const {
-    Step step = graph.step(state.done, operation);
+    LiveBytes step = graph.step(state.done, operation);
     return std::max(state.peak,
                     state.alive + std::max(step.during, step.after));
   }
@@ -262,7 +262,7 @@ static std::vector<int64_t> loadsOf(const Graph &graph,
   int64_t alive = graph.atStart;
   for (int operation : order) {
     assert(graph.isReady(done, operation) && "it reads what is written later");
-    Step step = graph.step(done, operation);
+    LiveBytes step = graph.step(done, operation);
     loads.push_back(alive + std::max(step.during, step.after));
     alive += step.after;
     insert(done, operation);

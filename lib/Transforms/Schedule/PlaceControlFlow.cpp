@@ -87,7 +87,7 @@ LogicalResult BufferPlan::placeLoop(Operation *loop) {
              << argument.getType();
     // An initial value that nobody needs afterwards is where it should be.
     Place place = places.lookup(initial);
-    const Buffer &buffer = buffers[place.buffer];
+    const ValueBuffer &buffer = buffers[place.buffer];
     bool dies = buffer.storage == Storage::Arena &&
                 buffer.scope == loop->getBlock() &&
                 lastUse.lookup(viewed(initial)) == command &&

@@ -81,7 +81,7 @@ private:
     separate();
     for (OpOperand &operand :
          block.getTerminator()->getOpOperands().take_front(outputs)) {
-      const Buffer &buffer = plan.bufferOf(operand.get());
+      const ValueBuffer &buffer = plan.bufferOf(operand.get());
       unsigned number = operand.getOperandNumber();
       if (buffer.storage == Storage::Output && buffer.index == number)
         continue;
@@ -99,7 +99,7 @@ private:
   /// What a session needs to give the values of the arena other places.
   void listBuffers(exec::ProgramOp program) {
     SmallVector<Attribute> listed;
-    for (const Buffer &buffer : plan.arenaBuffers()) {
+    for (const ValueBuffer &buffer : plan.arenaBuffers()) {
       auto [first, last] = plan.lifeOf(buffer);
       listed.push_back(b.getArrayAttr(
           {buffer.size, b.getI64IntegerAttr(buffer.offset),

@@ -26,7 +26,7 @@ using ashlar::simt::CopyWriter;
 namespace {
 /// What stands for a ring: its memory, and which slot comes next, for which
 /// every thread counts for itself.
-struct Ring {
+struct SharedRing {
   Value memory, next;
   tile::RingType type;
   std::shared_ptr<simt::PhaseRing> phases; ///< between roles; null: it is not
@@ -37,7 +37,7 @@ struct Ring {
 
 /// What is known before slots become places.
 struct Plan {
-  llvm::DenseMap<Value, Ring> rings;
+  llvm::DenseMap<Value, SharedRing> rings;
   llvm::DenseMap<Operation *, std::shared_ptr<CopyWriter>> copies;
   /// Of copies of a role: boxes and their tensor maps.
   llvm::DenseMap<Operation *, std::pair<TensorBox, int64_t>> boxes;
@@ -66,7 +66,7 @@ struct ShareCopy : RingPattern<tile::CopyOp> {
   matchAndRewrite(tile::CopyOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    const Ring &ring = plan.rings.find(op.getRing())->second;
+    const SharedRing &ring = plan.rings.find(op.getRing())->second;
     if (ring.phases) {
       auto &[box, map] = plan.boxes.find(op)->second;
       ring.phases->fill(b, box, map);
@@ -81,7 +81,7 @@ struct ShareCopy : RingPattern<tile::CopyOp> {
   }
 
   /// Where the next slot begins; and goes on to the one behind it.
-  static Value takeSlot(ImplicitLocOpBuilder &b, const Ring &ring) {
+  static Value takeSlot(ImplicitLocOpBuilder &b, const SharedRing &ring) {
     int64_t slots = ring.type.getSlots();
     if (slots == 1)
       return arith::ConstantIndexOp::create(b, 0);
@@ -169,7 +169,7 @@ struct ShareStep : RingPattern<tile::StepOp> {
       auto found = plan.ringOf[i].find(op);
       if (found == plan.ringOf[i].end())
         return before;
-      const Ring &ring = plan.rings.find(found->second)->second;
+      const SharedRing &ring = plan.rings.find(found->second)->second;
       if (isUnits)
         return tile::SlotOfOp::create(b, ring.type.getSlotType(), ring.memory,
                                       now.front());
@@ -193,8 +193,8 @@ struct ShareStep : RingPattern<tile::StepOp> {
   }
 
   /// The slot as memory, from the offsets on, which are none afterwards.
-  static Value viewOf(ImplicitLocOpBuilder &b, const Ring &ring, Value place,
-                      SmallVectorImpl<Value> &offsets) {
+  static Value viewOf(ImplicitLocOpBuilder &b, const SharedRing &ring,
+                      Value place, SmallVectorImpl<Value> &offsets) {
     tile::SlotType slot = ring.type.getSlotType();
     SmallVector<int64_t> strides =
         slot.getLayout() ? slot.getLayout().getStrides(slot.getShape())
@@ -278,7 +278,7 @@ private:
 
   LogicalResult makeMemory(tile::AllocOp op) {
     ImplicitLocOpBuilder b(op.getLoc(), op);
-    Ring ring = {Value(), Value(), op.getType()};
+    SharedRing ring = {Value(), Value(), op.getType()};
     tile::SlotType slot = ring.type.getSlotType();
     bool joinsRoles = llvm::any_of(op->getUsers(), llvm::IsaPred<tile::TakeOp>);
     for (Operation *user : op->getUsers()) {

@@ -163,6 +163,138 @@ LogicalResult KernelBody::writeLoop(scf::ForOp loop) {
   return success();
 }
 
+/// Elements that are sizes, or a splat of a shape that is.
+LogicalResult KernelBody::writeConstant(arith::ConstantOp constant) {
+  auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (!constant->hasAttr(exec::sizesAttrName) && !elements) {
+    mapping.map(constant.getResult(), sizeConstant(constant));
+    return success();
+  }
+  if (constant->hasAttr(exec::attributeSizesAttrName) || !elements ||
+      !elements.isSplat())
+    return refuse(*constant.getOperation());
+  Value value = arith::ConstantOp::create(
+      b, cast<TypedAttr>(elements.getSplatValue<Attribute>()));
+  Value whole = tensor::EmptyOp::create(b, sizesOf(constant), value.getType());
+  mapping.map(constant.getResult(),
+              linalg::FillOp::create(b, value, whole).getResult(0));
+  return success();
+}
+
+LogicalResult KernelBody::writePad(tensor::PadOp pad) {
+  Value value = pad.getConstantPaddingValue();
+  if (!value)
+    return refuse(*pad.getOperation());
+  Value whole = tensor::EmptyOp::create(b, sizesOf(pad.getResult()),
+                                        getElementTypeOrSelf(pad.getType()));
+  whole = linalg::FillOp::create(b, mapping.lookupOrDefault(value), whole)
+              .getResult(0);
+  SmallVector<OpFoldResult> low =
+      numbers(pad, pad.getStaticLowAttrName(), pad.getStaticLow());
+  mapping.map(pad.getResult(), insert(mapping.lookup(pad.getSource()), whole,
+                                      low, sizesOf(pad.getSource())));
+  return success();
+}
+
+void KernelBody::writeConcat(tensor::ConcatOp concat) {
+  Value whole = tensor::EmptyOp::create(b, sizesOf(concat.getResult()),
+                                        getElementTypeOrSelf(concat.getType()));
+  SmallVector<OpFoldResult> offsets(concat.getRank(), b.getIndexAttr(0));
+  AffineExpr x = b.getAffineSymbolExpr(0), y = b.getAffineSymbolExpr(1);
+  for (Value input : concat.getInputs()) {
+    SmallVector<OpFoldResult> lengths = sizesOf(input);
+    whole = insert(mapping.lookupOrDefault(input), whole, offsets, lengths);
+    OpFoldResult &offset = offsets[concat.getDim()];
+    offset = affine::makeComposedFoldedAffineApply(
+        b, b.getLoc(), x + y, {offset, lengths[concat.getDim()]});
+  }
+  mapping.map(concat.getResult(), whole);
+}
+
+/// One that takes a part out, or puts one in.
+LogicalResult KernelBody::writeSlice(OffsetSizeAndStrideOpInterface slice) {
+  if (!slice.getSizes().empty() || !slice.getStrides().empty())
+    return refuse(*slice.getOperation());
+  auto offsets =
+      numbers(slice.getOperation(), "static_offsets", slice.getStaticOffsets());
+  // Those that a loop counts.
+  for (auto [offset, fixed, value] :
+       llvm::zip(offsets, slice.getStaticOffsets(), slice.getMixedOffsets()))
+    if (ShapedType::isDynamic(fixed))
+      offset = mapping.lookupOrDefault(cast<Value>(value));
+  auto lengths =
+      numbers(slice.getOperation(), "static_sizes", slice.getStaticSizes());
+  auto strides =
+      numbers(slice.getOperation(), "static_strides", slice.getStaticStrides());
+  if (auto from = dyn_cast<tensor::ExtractSliceOp>(slice.getOperation()))
+    mapping.map(slice->getResult(0),
+                tensor::ExtractSliceOp::create(b, typeOf(from),
+                                               mapping.lookup(from.getSource()),
+                                               offsets, lengths, strides));
+  else
+    mapping.map(slice->getResult(0),
+                tensor::InsertSliceOp::create(
+                    b, mapping.lookupOrDefault(slice->getOperand(0)),
+                    mapping.lookupOrDefault(slice->getOperand(1)), offsets,
+                    lengths, strides));
+  return success();
+}
+
+/// Which of the body's arguments its dims are; -1: none, but a number.
+void KernelBody::noteDims(Operation &op, Operation *copy) {
+  SmallVector<int64_t> dims;
+  auto note = [&](StringRef name, ArrayRef<int64_t> sizes) {
+    for (OpFoldResult value : numbers(&op, name, sizes)) {
+      auto argument =
+          dyn_cast_if_present<BlockArgument>(dyn_cast<Value>(value));
+      dims.push_back(argument ? int64_t(argument.getArgNumber() - numBuffers())
+                              : -1);
+    }
+  };
+  if (auto contract = dyn_cast<tile::ContractOp>(copy)) {
+    note(contract.getParallelAttrName(), contract.getParallel());
+    note(contract.getReducedAttrName(), contract.getReduced());
+  } else if (auto attention = dyn_cast<tile::AttentionOp>(copy)) {
+    note(attention.getScoresParallelAttrName(), attention.getScoresParallel());
+    note(attention.getScoresReducedAttrName(), attention.getScoresReduced());
+    note(attention.getParallelAttrName(), attention.getParallel());
+    note(attention.getReducedAttrName(), attention.getReduced());
+  } else if (auto winograd = dyn_cast<tile::WinogradOp>(copy)) {
+    note(winograd.getParallelAttrName(), winograd.getParallel());
+  }
+  if (!dims.empty())
+    copy->setDiscardableAttr(exec::dimParametersAttrName,
+                             b.getDenseI64ArrayAttr(dims));
+}
+
+/// An op with a destination, whose constants inside may be sizes.
+LogicalResult KernelBody::writeStructured(Operation &op) {
+  Operation *copy = b.clone(op, mapping);
+  auto written = cast<DestinationStyleOpInterface>(copy);
+  for (auto [result, init] :
+       llvm::zip(copy->getResults(), written.getDpsInits()))
+    result.setType(init.getType());
+  auto rewrite = [&](Operation *inner) {
+    auto all =
+        inner->getAttrOfType<DictionaryAttr>(exec::attributeSizesAttrName);
+    auto constant = dyn_cast<arith::ConstantOp>(inner);
+    if (!all || inner == copy)
+      return WalkResult::advance();
+    if (!constant || isa<ShapedType>(constant.getType()))
+      return WalkResult::interrupt();
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(inner);
+    Value value = sizeConstant(constant);
+    constant.replaceAllUsesWith(value);
+    constant.erase();
+    return WalkResult::advance();
+  };
+  if (copy->walk<WalkOrder::PostOrder>(rewrite).wasInterrupted())
+    return refuse(op);
+  noteDims(op, copy);
+  return success();
+}
+
 LogicalResult KernelBody::write(Operation &op) {
   b.setLoc(op.getLoc());
   auto define = [&](Value value) { mapping.map(op.getResult(0), value); };
@@ -191,78 +323,21 @@ LogicalResult KernelBody::write(Operation &op) {
   }
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return writeLoop(loop);
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
-    if (!hasSizes && !elements) {
-      define(sizeConstant(constant));
-      return success();
-    }
-    if (allSizes || !elements || !elements.isSplat())
-      return refuse(op);
-    Value value = arith::ConstantOp::create(
-        b, cast<TypedAttr>(elements.getSplatValue<Attribute>()));
-    Value whole =
-        tensor::EmptyOp::create(b, sizesOf(constant), value.getType());
-    define(linalg::FillOp::create(b, value, whole).getResult(0));
-    return success();
-  }
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return writeConstant(constant);
   if (isa<tensor::EmptyOp>(op)) {
     define(tensor::EmptyOp::create(b, sizesOf(op.getResult(0)),
                                    getElementTypeOrSelf(op.getResult(0))));
     return success();
   }
-  if (auto pad = dyn_cast<tensor::PadOp>(op)) {
-    Value value = pad.getConstantPaddingValue();
-    if (!value)
-      return refuse(op);
-    Value whole = tensor::EmptyOp::create(b, sizesOf(pad.getResult()),
-                                          getElementTypeOrSelf(pad.getType()));
-    whole = linalg::FillOp::create(b, mapping.lookupOrDefault(value), whole)
-                .getResult(0);
-    SmallVector<OpFoldResult> low =
-        numbers(pad, pad.getStaticLowAttrName(), pad.getStaticLow());
-    define(insert(mapping.lookup(pad.getSource()), whole, low,
-                  sizesOf(pad.getSource())));
-    return success();
-  }
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return writePad(pad);
   if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
-    Value whole = tensor::EmptyOp::create(
-        b, sizesOf(concat.getResult()), getElementTypeOrSelf(concat.getType()));
-    SmallVector<OpFoldResult> offsets(concat.getRank(), b.getIndexAttr(0));
-    AffineExpr x = b.getAffineSymbolExpr(0), y = b.getAffineSymbolExpr(1);
-    for (Value input : concat.getInputs()) {
-      SmallVector<OpFoldResult> lengths = sizesOf(input);
-      whole = insert(mapping.lookupOrDefault(input), whole, offsets, lengths);
-      OpFoldResult &offset = offsets[concat.getDim()];
-      offset = affine::makeComposedFoldedAffineApply(
-          b, b.getLoc(), x + y, {offset, lengths[concat.getDim()]});
-    }
-    define(whole);
+    writeConcat(concat);
     return success();
   }
-  if (auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(op);
-      slice && isa<tensor::ExtractSliceOp, tensor::InsertSliceOp>(op)) {
-    if (!slice.getSizes().empty() || !slice.getStrides().empty())
-      return refuse(op);
-    auto offsets = numbers(&op, "static_offsets", slice.getStaticOffsets());
-    // Those that a loop counts.
-    for (auto [offset, fixed, value] :
-         llvm::zip(offsets, slice.getStaticOffsets(), slice.getMixedOffsets()))
-      if (ShapedType::isDynamic(fixed))
-        offset = mapping.lookupOrDefault(cast<Value>(value));
-    auto lengths = numbers(&op, "static_sizes", slice.getStaticSizes());
-    auto strides = numbers(&op, "static_strides", slice.getStaticStrides());
-    if (auto from = dyn_cast<tensor::ExtractSliceOp>(op))
-      define(tensor::ExtractSliceOp::create(b, typeOf(from),
-                                            mapping.lookup(from.getSource()),
-                                            offsets, lengths, strides));
-    else
-      define(tensor::InsertSliceOp::create(
-          b, mapping.lookupOrDefault(op.getOperand(0)),
-          mapping.lookupOrDefault(op.getOperand(1)), offsets, lengths,
-          strides));
-    return success();
-  }
+  if (isa<tensor::ExtractSliceOp, tensor::InsertSliceOp>(op))
+    return writeSlice(cast<OffsetSizeAndStrideOpInterface>(op));
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
     define(tensor::ExpandShapeOp::create(
         b, typeOf(expand.getResult()), mapping.lookup(expand.getSrc()),
@@ -288,53 +363,7 @@ LogicalResult KernelBody::write(Operation &op) {
            tile::WinogradOp>(op) ||
       (allSizes && isa<linalg::LinalgOp>(op)))
     return refuse(op);
-  Operation *copy = b.clone(op, mapping);
-  auto written = cast<DestinationStyleOpInterface>(copy);
-  for (auto [result, init] :
-       llvm::zip(copy->getResults(), written.getDpsInits()))
-    result.setType(init.getType());
-  // Constants in the body may be sizes.
-  auto rewrite = [&](Operation *inner) {
-    auto all =
-        inner->getAttrOfType<DictionaryAttr>(exec::attributeSizesAttrName);
-    auto constant = dyn_cast<arith::ConstantOp>(inner);
-    if (!all || inner == copy)
-      return WalkResult::advance();
-    if (!constant || isa<ShapedType>(constant.getType()))
-      return WalkResult::interrupt();
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(inner);
-    Value value = sizeConstant(constant);
-    constant.replaceAllUsesWith(value);
-    constant.erase();
-    return WalkResult::advance();
-  };
-  if (copy->walk<WalkOrder::PostOrder>(rewrite).wasInterrupted())
-    return refuse(op);
-  SmallVector<int64_t> dims;
-  auto note = [&](StringRef name, ArrayRef<int64_t> sizes) {
-    for (OpFoldResult value : numbers(&op, name, sizes)) {
-      auto argument =
-          dyn_cast_if_present<BlockArgument>(dyn_cast<Value>(value));
-      dims.push_back(argument ? int64_t(argument.getArgNumber() - numBuffers())
-                              : -1);
-    }
-  };
-  if (auto contract = dyn_cast<tile::ContractOp>(copy)) {
-    note(contract.getParallelAttrName(), contract.getParallel());
-    note(contract.getReducedAttrName(), contract.getReduced());
-  } else if (auto attention = dyn_cast<tile::AttentionOp>(copy)) {
-    note(attention.getScoresParallelAttrName(), attention.getScoresParallel());
-    note(attention.getScoresReducedAttrName(), attention.getScoresReduced());
-    note(attention.getParallelAttrName(), attention.getParallel());
-    note(attention.getReducedAttrName(), attention.getReduced());
-  } else if (auto winograd = dyn_cast<tile::WinogradOp>(copy)) {
-    note(winograd.getParallelAttrName(), winograd.getParallel());
-  }
-  if (!dims.empty())
-    copy->setDiscardableAttr(exec::dimParametersAttrName,
-                             b.getDenseI64ArrayAttr(dims));
-  return success();
+  return writeStructured(op);
 }
 
 LogicalResult KernelBody::writeInto(func::FuncOp target) {

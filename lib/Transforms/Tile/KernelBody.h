@@ -9,6 +9,7 @@
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/SetVector.h"
@@ -48,6 +49,12 @@ private:
   mlir::Value sizeConstant(mlir::arith::ConstantOp constant);
   mlir::LogicalResult write(mlir::Operation &op);
   mlir::LogicalResult writeLoop(mlir::scf::ForOp loop);
+  mlir::LogicalResult writeConstant(mlir::arith::ConstantOp constant);
+  mlir::LogicalResult writePad(mlir::tensor::PadOp pad);
+  void writeConcat(mlir::tensor::ConcatOp concat);
+  mlir::LogicalResult writeSlice(mlir::OffsetSizeAndStrideOpInterface slice);
+  mlir::LogicalResult writeStructured(mlir::Operation &op);
+  void noteDims(mlir::Operation &op, mlir::Operation *copy);
   mlir::LogicalResult refuse(mlir::Operation &op);
 
   exec::DispatchOp dispatch;

@@ -3,7 +3,7 @@
 // Which rows of scratchpad and accumulator each operand, partial sum and result
 // of a contraction has while it is computed, for one candidate of tiles, and
 // whether that fits the chip.
-#include "Layout.h"
+#include "ChipLayout.h"
 
 #include <algorithm>
 #include <numeric>
@@ -111,8 +111,8 @@ int64_t ashlar::systolic::singleElements(const Contraction &contraction,
   return contraction.count(contraction.batch) * std::max(loads, stores);
 }
 
-Layout::Layout(const Contraction &contraction, const Machine &machine,
-               const Choice &choice)
+ChipLayout::ChipLayout(const Contraction &contraction, const Machine &machine,
+                       const Choice &choice)
     : contraction(contraction), machine(machine), choice(choice),
       dim(machine.dim) {
   nBlocks = divideUp(contraction.count(contraction.n), dim);
@@ -139,11 +139,11 @@ Layout::Layout(const Contraction &contraction, const Machine &machine,
   cutTerms();
 }
 
-int64_t Layout::columnsOf(int64_t nBlock) const {
+int64_t ChipLayout::columnsOf(int64_t nBlock) const {
   return std::min(dim, contraction.count(contraction.n) - nBlock * dim);
 }
 
-int64_t Layout::cyclesOf(const Chunk &chunk, int64_t tile) const {
+int64_t ChipLayout::cyclesOf(const Chunk &chunk, int64_t tile) const {
   int64_t begin = tileBegin(tile), end = tileEnds[size_t(tile)];
   if (choice.isOutputStationary || choice.isOnLanes) {
     int64_t terms = 0;
@@ -157,7 +157,7 @@ int64_t Layout::cyclesOf(const Chunk &chunk, int64_t tile) const {
   return (end - begin) * std::max(chunk.rows, load);
 }
 
-uint64_t Layout::address(const Access &access, int64_t element) const {
+uint64_t ChipLayout::address(const Access &access, int64_t element) const {
   return ashlar_systolic_address(access.binding,
                                  uint64_t(element * bytesOf(access.element)));
 }
@@ -166,7 +166,8 @@ uint64_t Layout::address(const Access &access, int64_t element) const {
 
 /// How large a grid of A's a box of M and all taps read, by coordinate; the
 /// columns do not count.
-std::vector<int64_t> Layout::extentsOf(const std::vector<int64_t> &size) const {
+std::vector<int64_t>
+ChipLayout::extentsOf(const std::vector<int64_t> &size) const {
   std::vector<int64_t> extents;
   for (size_t j = 0; j + 1 < contraction.aCoordinates.size(); ++j) {
     const LinearIndex &coordinate = contraction.aCoordinates[j];
@@ -180,8 +181,8 @@ std::vector<int64_t> Layout::extentsOf(const std::vector<int64_t> &size) const {
   return extents;
 }
 
-int64_t Layout::pixelStep(unsigned d,
-                          const std::vector<int64_t> &extents) const {
+int64_t ChipLayout::pixelStep(unsigned d,
+                              const std::vector<int64_t> &extents) const {
   int64_t step = 0, pitch = 1;
   for (size_t j = extents.size(); j-- > 0;) {
     step += contraction.aCoordinates[j].factors[d] / lattice[j] * pitch;
@@ -190,7 +191,7 @@ int64_t Layout::pixelStep(unsigned d,
   return step;
 }
 
-void Layout::cutRows() {
+void ChipLayout::cutRows() {
   int64_t rows = contraction.count(contraction.m);
   if (!choice.readsTapsInPlace) {
     int64_t count = divideUp(rows, choice.chunkRows);
@@ -243,8 +244,8 @@ void Layout::cutRows() {
   }
 }
 
-std::vector<Box> Layout::boxesOfRows(const Access &access,
-                                     const Chunk &chunk) const {
+std::vector<Box> ChipLayout::boxesOfRows(const Access &access,
+                                         const Chunk &chunk) const {
   int64_t bytes = bytesOf(access.element);
   std::vector<Digit> digits = contraction.digits(contraction.m, access);
   for (Digit &digit : digits)
@@ -271,7 +272,7 @@ std::vector<Box> Layout::boxesOfRows(const Access &access,
 //===-- Terms -------------------------------------------------------------===//
 
 /// Of lanes.
-int64_t Layout::planeOf(int64_t tap) const {
+int64_t ChipLayout::planeOf(int64_t tap) const {
   for (size_t i = contraction.k.size(); i-- > 0;) {
     int64_t size = contraction.sizes[contraction.k[i]];
     if (int(contraction.k[i]) == contraction.planes)
@@ -281,7 +282,7 @@ int64_t Layout::planeOf(int64_t tap) const {
   return 0;
 }
 
-void Layout::cutTerms() {
+void ChipLayout::cutTerms() {
   int64_t terms = contraction.count(contraction.k);
   if (contraction.isDepthwise) {
     for (int64_t tap = 0; tap < terms; ++tap)
@@ -319,12 +320,12 @@ void Layout::cutTerms() {
   }
 }
 
-int64_t Layout::bRows(int64_t tile) const {
+int64_t ChipLayout::bRows(int64_t tile) const {
   const KBlock &last = kBlocks[size_t(tileEnds[size_t(tile)] - 1)];
   return last.bRow + (bIsTransposed ? dim : last.depth);
 }
 
-int64_t Layout::aRows(const Chunk &chunk, int64_t tile) const {
+int64_t ChipLayout::aRows(const Chunk &chunk, int64_t tile) const {
   const KBlock &end = kBlocks[size_t(tileEnds[size_t(tile)] - 1)];
   if (contraction.a.kept)
     return 0;
@@ -337,9 +338,9 @@ int64_t Layout::aRows(const Chunk &chunk, int64_t tile) const {
 
 //===-- Loads -------------------------------------------------------------===//
 
-std::vector<Transfer> Layout::loadsOfA(const Chunk &chunk, int64_t tile,
-                                       int64_t nBlock, int64_t begin,
-                                       int64_t end, uint32_t place) const {
+std::vector<Transfer> ChipLayout::loadsOfA(const Chunk &chunk, int64_t tile,
+                                           int64_t nBlock, int64_t begin,
+                                           int64_t end, uint32_t place) const {
   if (aIsTransposed)
     return loadsOfColumns(chunk, tile, begin, end, place);
   const Access &a = contraction.a;
@@ -453,9 +454,10 @@ static std::vector<Transfer> joinTransfers(std::vector<Transfer> all) {
 
 /// A as it lies in memory where its rows follow each other there: terms are
 /// rows, and an array turns it around.
-std::vector<Transfer> Layout::loadsOfColumns(const Chunk &chunk, int64_t tile,
-                                             int64_t begin, int64_t end,
-                                             uint32_t place) const {
+std::vector<Transfer> ChipLayout::loadsOfColumns(const Chunk &chunk,
+                                                 int64_t tile, int64_t begin,
+                                                 int64_t end,
+                                                 uint32_t place) const {
   const Access &a = contraction.a;
   std::vector<Transfer> loads;
   int64_t at =
@@ -486,9 +488,9 @@ std::vector<Transfer> Layout::loadsOfColumns(const Chunk &chunk, int64_t tile,
 }
 
 /// B of results side by side: zeros, then what each one has of taps.
-std::vector<Transfer> Layout::loadsOfSeveral(int64_t batch, int64_t nBlock,
-                                             int64_t begin, int64_t end,
-                                             uint32_t place) const {
+std::vector<Transfer> ChipLayout::loadsOfSeveral(int64_t batch, int64_t nBlock,
+                                                 int64_t begin, int64_t end,
+                                                 uint32_t place) const {
   const Access &b = contraction.b;
   const SideBySide &beside = contraction.sideBySide;
   int64_t n0 = nBlock * dim, n1 = n0 + columnsOf(nBlock);
@@ -552,9 +554,9 @@ std::vector<Transfer> Layout::loadsOfSeveral(int64_t batch, int64_t nBlock,
   return loads;
 }
 
-std::vector<Transfer> Layout::loadsOfB(int64_t batch, int64_t nBlock,
-                                       int64_t tile, int64_t begin, int64_t end,
-                                       uint32_t place) const {
+std::vector<Transfer> ChipLayout::loadsOfB(int64_t batch, int64_t nBlock,
+                                           int64_t tile, int64_t begin,
+                                           int64_t end, uint32_t place) const {
   if (contraction.sideBySide.taps)
     return loadsOfSeveral(batch, nBlock, begin, end, place);
   const Access &b = contraction.b;
@@ -612,8 +614,8 @@ std::vector<Transfer> Layout::loadsOfB(int64_t batch, int64_t nBlock,
 }
 
 /// A, where a contraction before has left it.
-void Layout::setKeptRows(Fold &fold, const Chunk &chunk, int64_t nBlock,
-                         const KBlock &block) const {
+void ChipLayout::setKeptRows(Fold &fold, const Chunk &chunk, int64_t nBlock,
+                             const KBlock &block) const {
   const Access &a = contraction.a;
   int64_t element = a.offset +
                     contraction.offsetOf(contraction.batch, a, chunk.batch) +
@@ -629,8 +631,8 @@ void Layout::setKeptRows(Fold &fold, const Chunk &chunk, int64_t nBlock,
   fold.a = uint32_t(a.kept->rowOf(element, dim));
 }
 
-Fold Layout::fold(const Chunk &chunk, int64_t nBlock, int64_t tile,
-                  int64_t block, uint32_t a, uint32_t b) const {
+Fold ChipLayout::fold(const Chunk &chunk, int64_t nBlock, int64_t tile,
+                      int64_t block, uint32_t a, uint32_t b) const {
   const KBlock &k = kBlocks[size_t(block)];
   Fold fold;
   fold.b = uint32_t(b + k.bRow);
@@ -669,8 +671,8 @@ Fold Layout::fold(const Chunk &chunk, int64_t nBlock, int64_t tile,
   return fold;
 }
 
-std::vector<Run> Layout::columnRuns(const Access &access, int64_t nBlock,
-                                    bool isOne) const {
+std::vector<Run> ChipLayout::columnRuns(const Access &access, int64_t nBlock,
+                                        bool isOne) const {
   int64_t first = nBlock * dim;
   if (isOne)
     return {{first, 1, 0}};
@@ -678,10 +680,10 @@ std::vector<Run> Layout::columnRuns(const Access &access, int64_t nBlock,
                 first + columnsOf(nBlock));
 }
 
-std::vector<Transfer> Layout::rowsOfResults(const Access &access,
-                                            const Chunk &chunk, int64_t nBlock,
-                                            uint32_t place,
-                                            bool isColumn) const {
+std::vector<Transfer> ChipLayout::rowsOfResults(const Access &access,
+                                                const Chunk &chunk,
+                                                int64_t nBlock, uint32_t place,
+                                                bool isColumn) const {
   std::vector<Transfer> transfers;
   int64_t at = access.offset +
                contraction.offsetOf(contraction.batch, access, chunk.batch);
@@ -700,9 +702,9 @@ std::vector<Transfer> Layout::rowsOfResults(const Access &access,
   return transfers;
 }
 
-std::vector<Box> Layout::keptRows(const Access &access, const Chunk &chunk,
-                                  int64_t nBlock, int64_t first,
-                                  int64_t count) const {
+std::vector<Box> ChipLayout::keptRows(const Access &access, const Chunk &chunk,
+                                      int64_t nBlock, int64_t first,
+                                      int64_t count) const {
   const KeptValue &kept = *access.kept;
   std::vector<Digit> digits = contraction.digits(contraction.m, access);
   int64_t element =
@@ -730,9 +732,10 @@ std::vector<Box> Layout::keptRows(const Access &access, const Chunk &chunk,
   return boxes;
 }
 
-std::vector<Transfer> Layout::rowOfColumns(const Access &access, int64_t batch,
-                                           int64_t nBlock, uint32_t place,
-                                           bool isElement) const {
+std::vector<Transfer> ChipLayout::rowOfColumns(const Access &access,
+                                               int64_t batch, int64_t nBlock,
+                                               uint32_t place,
+                                               bool isElement) const {
   std::vector<Transfer> transfers;
   int64_t at =
       access.offset + contraction.offsetOf(contraction.batch, access, batch);

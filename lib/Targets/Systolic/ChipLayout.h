@@ -2,8 +2,8 @@
 //
 // How a contraction is cut for a machine, and where each part lies in memory
 // and on chip: chunks of rows, blocks of columns, folds of terms.
-#ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_LAYOUT_H
-#define ASHLAR_LIB_TARGETS_SYSTOLIC_LAYOUT_H
+#ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_CHIPLAYOUT_H
+#define ASHLAR_LIB_TARGETS_SYSTOLIC_CHIPLAYOUT_H
 
 #include "Contraction.h"
 #include "StreamWriter.h"
@@ -42,10 +42,10 @@ struct Chunk {
   int64_t pixels;                   ///< rows of one plane of A on chip
 };
 
-class Layout {
+class ChipLayout {
 public:
-  Layout(const Contraction &contraction, const Machine &machine,
-         const Choice &choice);
+  ChipLayout(const Contraction &contraction, const Machine &machine,
+             const Choice &choice);
 
   const Contraction &contraction;
   const Machine &machine;
@@ -146,4 +146,4 @@ bool canRunOnLanes(const Contraction &contraction, const Machine &machine);
 
 } // namespace ashlar::systolic
 
-#endif // ASHLAR_LIB_TARGETS_SYSTOLIC_LAYOUT_H
+#endif // ASHLAR_LIB_TARGETS_SYSTOLIC_CHIPLAYOUT_H
