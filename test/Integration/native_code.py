@@ -25,8 +25,10 @@ import ocloc_kernels  # noqa: E402
 # A GPU with matrix units and 8 KiB of registers a thread, one with half, and an
 # integrated one.
 FORMS = [("pvc", "f32"), ("pvc", "bf16"), ("dg2", "f32"), ("tgllp", "f32")]
-# By model and form: bytes of a thread, of one kernel without matrix units.
-SPILLS = {("ppocr_det", "pvc", "f32"): 256}
+# By model and form: bytes of a thread, of one kernel without matrix units: a
+# convolution, and attentions, whose scores and sums are both in registers.
+SPILLS = {("ppocr_det", "pvc", "f32"): 256, ("minilm_l6", "dg2", "f32"): 64,
+          ("minilm_l6", "tgllp", "f32"): 1024}
 DPAS = 0x59  # Intel's graphics assembler: the opcode, 7 bits
 
 

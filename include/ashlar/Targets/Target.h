@@ -86,10 +86,9 @@ struct EmitOptions {
   std::string assembler;
   bool lineTables = false; ///< code says of which node an instruction is
   bool strict = false;     ///< code that falls short of its strategy is refused
-  /// Told of each kernel whose threads keep in memory what should be in
-  /// registers: where it has a matrix unit, by some targets of others. True:
-  /// the program will be compiled again with another strategy, and nobody else
-  /// is told; may be empty.
+  /// Told of each kernel with a matrix unit whose threads keep in memory what
+  /// should be in registers. True: the program will be compiled again with
+  /// another strategy, and nobody else is told; may be empty.
   std::function<bool(mlir::ModuleOp kernel)> triesAgain;
   /// Set when the machine is at fault and not the compiler: a full disk; or the
   /// model, which an object cannot hold.

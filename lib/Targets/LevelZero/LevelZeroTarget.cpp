@@ -25,9 +25,6 @@ static LogicalResult checkSpills(const cpu::LoweredKernels::Kernel &kernel,
   if (takes.spillBytes == 0)
     return success();
   ModuleOp module = kernel.module;
-  // Sums of f32 are in registers as well: another strategy may have fewer.
-  if (options.triesAgain && options.triesAgain(module))
-    return success();
   return sayKeptInMemory(module, "kernel " + kernel.symbol + " by ocloc",
                          std::to_string(takes.spillBytes) +
                              " bytes of a subgroup are kept in memory for want "
