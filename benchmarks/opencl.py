@@ -162,11 +162,11 @@ def measure(context, model, path, folder):
 
 def launch_costs(program, **environment):
     """[[kernels before the host waits, costs...]], us a kernel by each column
-    of the program's, the least of three; None where it was not built."""
+    of the program's, the least of RUNS; None where it was not built."""
     if not program.exists():
         return None
     least = {}
-    for _ in range(3):
+    for _ in range(RUNS):
         said = subprocess.run([str(program)], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, text=True, check=True,
                               env={**os.environ, **environment})
@@ -192,11 +192,12 @@ def all_launch_costs(tools):
     return {name: costs for name, costs in found.items() if costs}
 
 
+RUNS = 18  # of the program that measures launches: the machine is busy
 LAUNCHES = {
     "launches": (
         "A kernel's launch",
-        "Microseconds a kernel that adds 16 floats, the least of three runs of "
-        "`AshlarOpenCLLaunches`; the host waits behind so\nmany.\n"),
+        f"Microseconds a kernel that adds 16 floats, the least of {RUNS} runs "
+        "of `AshlarOpenCLLaunches`; the host waits behind so\nmany.\n"),
     "launches_as_gpu": (
         "The same with shared memory and command buffers",
         "The device that says it is a GPU: unified shared memory in place of "

@@ -67,6 +67,9 @@ MODELS_LEVEL_ZERO = {"plain": ["hey_jarvis"], "quick": [], "full": [
 MODELS_DRIVER = {"plain": ["hey_jarvis"], "quick": [], "full": [
     "hey_jarvis", "minilm_l6", "mobilenet_v2", "ppocr_cls", "ppocr_det",
     "ppocr_rec", "resnet50"]}
+# What Intel's compiler makes of their kernels for its GPUs.
+MODELS_NATIVE = {"plain": ["hey_jarvis"], "quick": [], "full": [
+    "hey_jarvis", "minilm_l6", "mobilenet_v2", "ppocr_cls", "ppocr_det"]}
 # Where the driver says that its device is a GPU.
 MODELS_AS_GPU = {"plain": ["hey_jarvis"], "quick": [], "full": [
     "hey_jarvis", "minilm_l6", "mobilenet_v2", "ppocr_cls"]}
@@ -229,17 +232,17 @@ def environment(**values):
                 os.environ[name] = value
 
 
-def check_driver(tools, mode, work, counts):
-    """Intel's Level Zero driver, told that there is hardware."""
-    models = MODELS_DRIVER[mode]
-    if not models:
-        return
-    own = work / "driver"
-    own.mkdir()
-    _, said = call(sys.executable,
-                   ROOT / "test/Integration/level_zero_driver.py",
-                   "--bin", tools, "--work", own, *models)
-    count_said(counts, "Level Zero's driver", said)
+def check_intel(tools, mode, work, counts):
+    """Its Level Zero driver, told that there is hardware, and its compiler."""
+    for name, script, models in (
+            ("Level Zero's driver", "level_zero_driver.py",
+             MODELS_DRIVER[mode]),
+            ("ocloc", "native_code.py", MODELS_NATIVE[mode])):
+        if models:
+            own = pathlib.Path(tempfile.mkdtemp(dir=work))
+            _, said = call(sys.executable, ROOT / "test/Integration" / script,
+                           "--bin", tools, "--work", own, *models)
+            count_said(counts, name, said)
 
 
 def check_as_gpu(arguments, tools, work, counts):
@@ -352,7 +355,7 @@ def main():
             check_both(tools, work, counts)
             check_as_gpu(arguments, tools, work, counts)
             check_level_zero(arguments, tools, work, counts)
-            check_driver(tools, arguments.mode, work, counts)
+            check_intel(tools, arguments.mode, work, counts)
             check_pocl(arguments, tools, work, counts)
     print(f"{counts.passed} passed, {counts.failed} failed, "
           f"{counts.skipped} skipped")

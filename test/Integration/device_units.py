@@ -288,7 +288,10 @@ def main():
         suite, kinds = kinds_of(unit)
         # Of an instruction's name, or of a function's that stands for one.
         dot = "_" if arguments.target.startswith("level-zero") else "."
-        instruction = f"{dot}{unit['types'][0]['left']}{dot}".encode()
+        first = unit["types"][0]["left"]
+        if dot == "_":
+            first = first.replace("s", "i")  # OpenCL's name of signed bytes
+        instruction = f"{dot}{first}{dot}".encode()
         is_used = {each: False for each in [*needed, instruction]}
         with tempfile.TemporaryDirectory() as temporary:
             work = pathlib.Path(temporary)

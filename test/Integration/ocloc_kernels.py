@@ -32,7 +32,7 @@ def find_ocloc():
 def options_for(module, device):
     """Those of the runtime's device; with matrix units twice the registers,
     where there are so many."""
-    has_matrices = b"_matrix_mad_k16" in pathlib.Path(module).read_bytes()
+    has_matrices = b"_matrix_mad_k" in pathlib.Path(module).read_bytes()
     return OPTIONS + " -ze-opt-large-register-file" * (
         has_matrices and device == "pvc")
 

@@ -29,7 +29,7 @@ static std::string check(const MachineModel &machine) {
 
 TargetInfo ashlar::levelzero::levelZeroTargetInfo() {
   TargetInfo info = {"level-zero",
-                     {"generic", "pvc", "bmg"},
+                     {"generic", "pvc", "bmg", "dg2", "tgllp"},
                      machineFor,
                      check,
                      [](MachineModel machine) -> std::unique_ptr<Target> {

@@ -16,16 +16,24 @@ using namespace ashlar;
 using namespace ashlar::opencl;
 
 namespace {
-constexpr int64_t rowsOfSums = 8, columnsOfSums = 16, depth = 16;
+constexpr int64_t rowsOfSums = 8, columnsOfSums = 16;
 
-/// The sums of 8 rows, of which a lane has a column each; it brings a term of
-/// each row of a, and all terms of its column of b, two in a word.
+/// Terms of a step, by the bits of their type: as many as 16 lanes bring in
+/// words of 16 bits.
+int64_t depthOf(Type element) {
+  return columnsOfSums * 16 / element.getIntOrFloatBitWidth();
+}
+
+/// The sums of 8 rows, of which a lane has a column each; it brings 16 bits of
+/// terms of each row of a, and all terms of its column of b, 32 bits in a word.
 class MatrixStepWriter {
 public:
   explicit MatrixStepWriter(tile::ThreadStepOp op)
       : op(op), b(op.getLoc(), op),
         part(cast<tile::AccType>(op.getType()).getPart()), columns(part.back()),
-        rows(ShapedType::getNumElements(part) / part.back()) {}
+        rows(ShapedType::getNumElements(part) / part.back()),
+        element(op.getB().getType().getElementType()), depth(depthOf(element)) {
+  }
 
   void write(StringRef function) {
     callee = declare(function);
@@ -52,7 +60,7 @@ private:
     if (auto known = module.lookupSymbol<func::FuncOp>(name))
       return known;
     OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-    Type result = vectorOf(b.getF32Type());
+    Type result = vectorOf(cast<tile::AccType>(op.getType()).getElementType());
     auto made = func::FuncOp::create(
         top, op.getLoc(), name,
         b.getFunctionType(
@@ -90,56 +98,68 @@ private:
     auto memory = from.slot.getDefiningOp<tile::SlotOfOp>();
     Value place = arith::AddIOp::create(b, memory.getPlace(),
                                         from.placeOf(b, at.point, at.steps));
-    Type element = from.slot.getType().getElementType();
+    const int64_t bits = count * element.getIntOrFloatBitWidth();
     Value read = vector::LoadOp::create(
         b, VectorType::get({count}, element), memory.getMemory(), place,
-        /*nontemporal=*/false, llvm::MaybeAlign(2 * count));
-    auto words = VectorType::get({1}, b.getIntegerType(16 * count));
+        /*nontemporal=*/false, llvm::MaybeAlign(bits / 8));
+    auto words = VectorType::get({1}, b.getIntegerType(bits));
     return vector::ExtractOp::create(
         b, vector::BitCastOp::create(b, words, read), 0);
   }
 
-  Value loadRows(int64_t first) {
-    SmallVector<Value> elements;
-    for (int64_t row = 0; row != rowsOfSums; ++row)
-      elements.push_back(
-          load(/*isLeft=*/true, first + row, index(0), op.getLane(), 0, 1));
-    return form(elements);
+  /// `bits` bits of an operand's terms, the first in the lowest.
+  Value loadWord(bool isLeft, int64_t first, Value line, Value term,
+                 int64_t behind, unsigned bits) {
+    const int64_t count = bits / element.getIntOrFloatBitWidth();
+    if (count == 1 || isWhole(isLeft, count))
+      return load(isLeft, first, line, term, behind, count);
+    Value word;
+    for (int64_t i = 0; i != count; ++i) {
+      Value one = arith::ExtUIOp::create(
+          b, b.getIntegerType(bits),
+          load(isLeft, first, line, term, behind + i, 1));
+      Value by = arith::ConstantIntOp::create(b, i * (bits / count), bits);
+      word = i == 0 ? one
+                    : arith::OrIOp::create(b, word,
+                                           arith::ShLIOp::create(b, one, by));
+    }
+    return word;
   }
 
-  /// Rows of b are pairs of terms, one below the other in a word.
-  Value loadColumns(int64_t first) {
-    const bool isWhole = hasPairs();
+  Value loadRows(int64_t first) {
+    // A lane's terms of a row lie behind those of the lanes before it.
+    Value term = op.getLane();
+    if (depth != columnsOfSums)
+      term = arith::MulIOp::create(b, term, index(depth / columnsOfSums));
     SmallVector<Value> words;
-    auto term = [&](int64_t i, int64_t count) {
-      return load(/*isLeft=*/false, first, op.getLane(), index(0), i, count);
-    };
-    for (int64_t i = 0; i != depth; i += 2)
-      words.push_back(isWhole ? term(i, 2) : join(term(i, 1), term(i + 1, 1)));
+    for (int64_t row = 0; row != rowsOfSums; ++row)
+      words.push_back(
+          loadWord(/*isLeft=*/true, first + row, index(0), term, 0, 16));
     return form(words);
   }
 
-  /// Whether terms lie side by side and begin at whole words.
-  bool hasPairs() {
-    simt::StepOperand from = operand(/*isLeft=*/false);
+  /// Rows of b are terms of a word, one below the other.
+  Value loadColumns(int64_t first) {
+    SmallVector<Value> words;
+    for (int64_t i = 0; i != depth; i += depth / rowsOfSums)
+      words.push_back(
+          loadWord(/*isLeft=*/false, first, op.getLane(), index(0), i, 32));
+    return form(words);
+  }
+
+  /// Whether so many terms lie side by side and begin at whole words.
+  bool isWhole(bool isLeft, int64_t count) {
+    simt::StepOperand from = operand(isLeft);
     AffineExpr last = from.map.getResults().back();
     tile::SlotType type = from.slot.getType();
     tile::LayoutAttr layout = type.getLayout();
     if (last != getAffineDimExpr(from.map.getNumDims() - 1, op.getContext()) ||
         !from.offsets.empty() || !layout || !layout.getSwizzle().empty() ||
-        layout.getBlock() % 2 != 0)
+        layout.getBlock() % count != 0)
       return false;
     return llvm::all_of(
         ArrayRef(layout.getStrides(type.getShape())).drop_back(),
-        [](int64_t stride) { return stride % 2 == 0; });
-  }
-
-  Value join(Value low, Value high) {
-    Type word = b.getI32Type();
-    Value bits = arith::ConstantIntOp::create(b, 16, 32);
-    return arith::OrIOp::create(
-        b, arith::ExtUIOp::create(b, word, low),
-        arith::ShLIOp::create(b, arith::ExtUIOp::create(b, word, high), bits));
+        [&](int64_t stride) { return stride % count == 0; });
   }
 
   /// Sums are lanes' columns, and so are terms of rows: a's of fragment `copy`
@@ -174,16 +194,42 @@ private:
   ImplicitLocOpBuilder b;
   SmallVector<int64_t> part, terms;
   int64_t columns, rows; ///< of the subgroup's part
+  Type element;
+  int64_t depth; ///< terms of a step
   func::FuncOp callee;
   SmallVector<Value> sums;
 };
 } // namespace
+
+/// In C++'s mangling, as OpenCL's functions have it; empty: there is none of
+/// such operands.
+static std::string nameFor(tile::ThreadStepOp op, Type element, Type sum) {
+  std::string left, right, arguments;
+  if ((element.isF16() || element.isBF16()) && sum.isF32()) {
+    left = right = element.isF16() ? "f16" : "bf16";
+    arguments = "Dv8_sDv8_iDv8_f"; // short8, int8, float8
+  } else if (element.isInteger(8) && sum.isInteger(32)) {
+    left = op.getAUnsigned() ? "u8" : "i8";
+    right = op.getBUnsigned() ? "u8" : "i8";
+    // short8, int8, and int8 again; or ushort8, uint8, int8.
+    arguments = (op.getAUnsigned() ? "Dv8_t" : "Dv8_s") +
+                std::string(op.getBUnsigned() ? "Dv8_jDv8_i" : "Dv8_iS0_");
+  } else {
+    return "";
+  }
+  std::string name = "intel_sub_group_" + left + "_" + right + "_matrix_mad_k" +
+                     std::to_string(depthOf(element));
+  return "_Z" + std::to_string(name.size()) + name + arguments;
+}
 
 /// Empty: there is none for it.
 static std::string functionFor(tile::ThreadStepOp op) {
   auto acc = cast<tile::AccType>(op.getType());
   tile::FragmentAttr fragment = acc.getFragment();
   Type element = op.getB().getType().getElementType();
+  std::string name = nameFor(op, element, acc.getElementType());
+  if (name.empty())
+    return "";
   ArrayRef<int64_t> terms = op.getReduced();
   SmallVector<int64_t> part = acc.getPart();
   const int64_t sums = ShapedType::getNumElements(part);
@@ -191,30 +237,27 @@ static std::string functionFor(tile::ThreadStepOp op) {
       op.getA() ? op.getHeld().empty() &&
                       op.getA().getType().getElementType() == element &&
                       op.getA().getDefiningOp<tile::SlotOfOp>()
-                : terms.size() == 1 &&
+                : terms.size() == 1 && !element.isInteger() &&
                       llvm::all_of(op.getHeld().getTypes(),
                                    [&](Type type) { return type == element; });
   if (fragment.getRegisters() != ArrayRef<int64_t>{1, 0, 2, 0, 4, 0} ||
       fragment.getLanes() != ArrayRef<int64_t>{0, 1, 0, 2, 0, 4, 0, 8} ||
-      !acc.getElementType().isF32() || op.getAsynchronous() || terms.empty() ||
-      terms.back() % depth != 0 || part.back() % columnsOfSums != 0 ||
+      op.getAsynchronous() || terms.empty() ||
+      terms.back() % depthOf(element) != 0 ||
+      part.back() % columnsOfSums != 0 ||
       sums / part.back() % rowsOfSums != 0 || !takesA ||
       !op.getB().getDefiningOp<tile::SlotOfOp>() ||
       int64_t(op.getValues().size()) * fragment.getThreads() != sums)
     return "";
-  std::string kind = element.isF16() ? "f16" : element.isBF16() ? "bf16" : "";
-  if (kind.empty())
-    return "";
-  std::string name = "intel_sub_group_" + kind + "_" + kind + "_matrix_mad_k16";
-  // Of short8, int8 and float8.
-  return "_Z" + std::to_string(name.size()) + name + "Dv8_sDv8_iDv8_f";
+  return name;
 }
 
 LogicalResult ashlar::opencl::writeMatrixStep(tile::ThreadStepOp op) {
   std::string function = functionFor(op);
   if (function.empty())
-    return op.emitOpError("expected f16 or bf16 in fragments of 8 x 16 and "
-                          "whole steps of 16 terms, as dpas has them, found ")
+    return op.emitOpError("expected f16, bf16 or bytes in fragments of 8 x 16 "
+                          "and whole steps of 16 terms, or of 32 bytes, as "
+                          "dpas has them, found ")
            << op.getType();
   MatrixStepWriter(op).write(function);
   return success();

@@ -234,7 +234,7 @@ build(std::string_view image, bool rounds, std::string &log) {
   const char *options =
       rounds && cl.rounds ? "-cl-fp32-correctly-rounded-divide-sqrt" : "";
   const bool hasMatrices =
-      image.find("_matrix_mad_k16") != std::string_view::npos;
+      image.find("_matrix_mad_k") != std::string_view::npos;
   program = hasMatrices ? linkMatrices(program, options, log)
                         : buildAlone(program, options, log);
   if (!program)

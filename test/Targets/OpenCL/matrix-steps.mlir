@@ -56,6 +56,32 @@ func.func @columns(%lane: index, %p: index, %x: f32) -> f32 {
 // -----
 
 #mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#fragment = #tile.fragment<registers [1, 0, 2, 0, 4, 0], lanes [0, 1, 0, 2, 0, 4, 0, 8]>
+
+// Bytes are 32 terms a step: two of a row a lane, four of its column in a word.
+// Each operand's sign is in the function's name.
+// CHECK: func.func private @_Z36intel_sub_group_u8_i8_matrix_mad_k32Dv8_tDv8_iS0_(vector<8xi16>, vector<8xi32>, vector<8xi32>) -> vector<8xi32>
+// CHECK-LABEL: func.func @bytes
+func.func @bytes(%lane: index, %p: index, %x: i32) -> i32 {
+  %c0 = arith.constant 0 : index
+  %ra = memref.alloc() : memref<512xi8, 3>
+  %rb = memref.alloc() : memref<512xi8, 3>
+  %a = tile.slot_of %ra[%p] : memref<512xi8, 3> to !tile.slot<8x32xi8, "local", #tile.layout<pad [0, 4]>>
+  %b = tile.slot_of %rb[%p] : memref<512xi8, 3> to !tile.slot<16x32xi8, "local", #tile.layout<pad [0, 4]>>
+  // CHECK: %[[TWO:.*]] = arith.constant 2 : index
+  // CHECK: arith.muli %{{.*}}, %[[TWO]] : index
+  // CHECK-COUNT-8: vector.load %{{.*}} {alignment = 2 : i64} : memref<512xi8, 3>, vector<2xi8>
+  // CHECK-COUNT-8: vector.load %{{.*}} {alignment = 4 : i64} : memref<512xi8, 3>, vector<4xi8>
+  // CHECK: call @_Z36intel_sub_group_u8_i8_matrix_mad_k32Dv8_tDv8_iS0_
+  %0:8 = tile.thread_step %lane at [%c0, %c0](%x, %x, %x, %x, %x, %x, %x, %x : i32, i32, i32, i32, i32, i32, i32, i32) a %a[] : !tile.slot<8x32xi8, "local", #tile.layout<pad [0, 4]>> b %b[] {aMap = #mk, bMap = #nk, reduced = array<i64: 32>, type = !tile.acc<8x16xi32, fragment = #fragment>, aUnsigned}
+    : !tile.slot<16x32xi8, "local", #tile.layout<pad [0, 4]>> -> i32, i32, i32, i32, i32, i32, i32, i32
+  return %0#0 : i32
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 
 func.func @other(%lane: index, %p: index, %x: f32) -> f32 {
@@ -64,7 +90,7 @@ func.func @other(%lane: index, %p: index, %x: f32) -> f32 {
   %rb = memref.alloc() : memref<512xf32, 3>
   %a = tile.slot_of %ra[%p] : memref<512xf32, 3> to !tile.slot<8x16xf32, "local">
   %b = tile.slot_of %rb[%p] : memref<512xf32, 3> to !tile.slot<16x16xf32, "local">
-  // expected-error @below {{expected f16 or bf16 in fragments of 8 x 16 and whole steps of 16 terms, as dpas has them}}
+  // expected-error @below {{expected f16, bf16 or bytes in fragments of 8 x 16 and whole steps of 16 terms, or of 32 bytes, as dpas has them}}
   %0:8 = tile.thread_step %lane at [%c0, %c0](%x, %x, %x, %x, %x, %x, %x, %x : f32, f32, f32, f32, f32, f32, f32, f32) a %a[] : !tile.slot<8x16xf32, "local"> b %b[] {aMap = #mk, bMap = #kn, reduced = array<i64: 16>, type = !tile.acc<8x16xf32, fragment = #tile.fragment<registers [1, 0, 2, 0, 4, 0], lanes [0, 1, 0, 2, 0, 4, 0, 8]>>}
     : !tile.slot<16x16xf32, "local"> -> f32, f32, f32, f32, f32, f32, f32, f32
   return %0#0 : f32

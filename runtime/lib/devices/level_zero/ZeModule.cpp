@@ -60,7 +60,7 @@ String LoadedModule::optionsFor(std::string_view image) const {
   String options = "-ze-opt-greater-than-4GB-buffer-required";
   if (gpu.modules.fp32 & roundsDivisions)
     options += " -cl-fp32-correctly-rounded-divide-sqrt";
-  if (image.find("_matrix_mad_k16") != image.npos)
+  if (image.find("_matrix_mad_k") != image.npos)
     options += " -ze-opt-large-register-file";
   return options;
 }

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What Intel's compiler makes of real models' kernels, without a GPU.
+
+Each model is compiled for level-zero presets with ocloc. All of its kernels are
+in the machine code; those that call a function of matrices have `dpas` in it,
+and none spills registers by the compiler's own report, but those of SPILLS.
+
+  native_code.py --bin build/bin --work /tmp/w MODEL...
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import device_run  # noqa: E402
+import model_list  # noqa: E402
+import ocloc_kernels  # noqa: E402
+
+# A GPU with matrix units and 8 KiB of registers a thread, one with half, and an
+# integrated one.
+FORMS = [("pvc", "f32"), ("pvc", "bf16"), ("dg2", "f32"), ("tgllp", "f32")]
+# By model and form: bytes of a thread, of one kernel without matrix units: a
+# convolution, and attentions, whose scores and sums are both in registers.
+SPILLS = {("ppocr_det", "pvc", "f32"): 256, ("minilm_l6", "dg2", "f32"): 64,
+          ("minilm_l6", "tgllp", "f32"): 1024}
+DPAS = 0x59  # Intel's graphics assembler: the opcode, 7 bits
+
+
+def count_matrix_steps(image):
+    """{kernel: dpas instructions} of a zebin. An instruction has 16 bytes, or 8
+    where its bit 29 says that it is compacted."""
+    headers, = struct.unpack_from("<Q", image, 0x28)
+    count, names = struct.unpack_from("<HH", image, 0x3c)
+    sections = [struct.unpack_from("<IIQQQQ", image, headers + 64 * i)
+                for i in range(count)]
+    found = {}
+    for name, _, _, _, offset, size in sections:
+        start = sections[names][4] + name
+        text = image[start:image.index(b"\0", start)].decode()
+        if not text.startswith(".text."):
+            continue
+        at, steps = offset, 0
+        while at < offset + size:
+            word, = struct.unpack_from("<I", image, at)
+            steps += word & 0x7f == DPAS
+            at += 8 if word >> 29 & 1 else 16
+        found[text.removeprefix(".text.")] = steps
+    return found
+
+
+def why_not(tools, preset, most, module, temps):
+    said = subprocess.run([tools / "ashlar-inspect", module, "--json"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          check=True)
+    program = json.loads(said.stdout)["programs"][0]
+    formats = [each["format"] for each in program["executables"]]
+    if formats != [f"zebin-{preset}", "spirv64-addresses"]:
+        return f"expected machine code, then SPIR-V, found {formats}"
+    steps = count_matrix_steps((temps / "kernels.zebin").read_bytes())
+    spilled = 0
+    for kernel in program["kernels"]:
+        name = kernel["name"]
+        if name not in steps:
+            return f"{name} is not in the machine code"
+        calls = "_matrix_mad_k" in (temps / f"{name}.opt.ll").read_text()
+        if calls != (steps[name] > 0):
+            return f"{name} has {steps[name]} dpas" + \
+                " and calls a function of matrices" * calls
+        spilled += kernel["resources"]["spill_bytes"]
+        if spilled > most or (spilled and calls):
+            return f"{name} spills: {spilled} bytes of a thread so far"
+    return ""
+
+
+def check_model(tools, model, path, work, tally):
+    for preset, precision in FORMS:
+        module, temps = work / f"{model.name}.ash", work / "temps"
+        temps.mkdir(exist_ok=True)
+        done = subprocess.run(
+            [tools / "ashlar-compile", path, f"--target=level-zero:{preset}",
+             f"--precision={precision}", "--quiet", "-o", module,
+             f"--save-temps={temps}", *model.arguments()],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace",
+            env=dict(os.environ, ASHLAR_OCLOC=ocloc_kernels.find_ocloc()))
+        tally.add(f"{model.name} in {precision} for {preset}",
+                  done.stdout.strip()[:300] if done.returncode else
+                  why_not(tools, preset,
+                          SPILLS.get((model.name, preset, precision), 0),
+                          module, temps / f"level-zero-{preset}"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("names", nargs="+", metavar="MODEL")
+    arguments = parser.parse_args()
+    tally = device_run.Tally()
+    if not ocloc_kernels.find_ocloc():
+        tally.skip("ocloc", "it is not there (Debian: intel-opencl-icd); "
+                   "ASHLAR_OCLOC may name it")
+        return tally.end()
+    for model in model_list.all_models():
+        if model.name in arguments.names:
+            with model.prepare(arguments.work) as path:
+                check_model(arguments.bin.resolve(), model, path,
+                            arguments.work, tally)
+    return tally.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
