@@ -174,7 +174,7 @@ std::string TuningResult::text() const {
         "\n";
   }
   if (kept)
-    lines = "    own choice          best   faster  box, parallel | reduced "
+    lines = "    own choice          best   faster  tile, parallel | reduced "
             "sizes, node\n" +
             lines;
   char summary[256];

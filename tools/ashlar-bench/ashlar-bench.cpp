@@ -71,6 +71,11 @@ int main(int argc, char **argv) {
   app.set_version_flag("--version",
                        std::string("ashlar-bench ") + ashlar_runtime_version());
   flags.declare(app);
+  app.get_option("file")->description(
+      "The module (.ash); with --tune the model");
+  app.get_option("--shape")->description(
+      app.get_option("--shape")->get_description() +
+      "; with --tune as ashlar-compile's");
   app.add_option("--threads", threadsText,
                  "N[,N...]: threads of the session; several are measured in "
                  "turns and compared; default: one per CPU")
@@ -85,7 +90,7 @@ int main(int argc, char **argv) {
   app.add_flag("--json", json, "Print one JSON object");
   TuneOptions tuning;
   app.add_option("--tune", tuning.table,
-                 "Measure strategies of a model (.onnx) and write a table");
+                 "Measure strategies of a model and write a table");
   app.add_option("--target", tuning.target,
                  "With --tune: T[:PRESET], as ashlar-compile --help lists");
   app.add_option("--machine", tuning.machine, "With --tune: a machine model");

@@ -12,7 +12,8 @@ static constexpr const char *description = R"(Example:
   ashlar-compile model.onnx -o model.ash --shape=images=1x3x224x224
 
 Compiles a model ahead of time into one .ash file, which ashlar-run or the C
-library runs. By default the code is for this machine's processor.
+library runs. By default the code is for this machine's processor. Defaults
+of options stand in brackets.
 )";
 
 static constexpr const char *footer =
@@ -26,9 +27,9 @@ static void declareResult(CLI::App &app, CompileOptions &options,
                  "The model: .onnx, or .mlir on tensors");
   app.add_option("-o,--output", options.output, "The .ash file to write");
   app.add_option("--emit", texts.emit,
-                 "module, static or riscv-object: an .ash file (default); -o "
-                 "FILE.o and FILE.h, which need no runtime; the same for a "
-                 "bare RISC-V core");
+                 "module, static or riscv-object: an .ash file; an object "
+                 "FILE.o with its header FILE.h, which needs no runtime; the "
+                 "same for a bare RISC-V core (module)");
   app.add_option("--symbol-prefix", options.symbolPrefix,
                  "With --emit=static or riscv-object: what the object's names "
                  "begin with, as in NAME_main and, in capitals, "

@@ -2,9 +2,11 @@
 //
 // What keeps the one program of the wheel small. LLVM's InitializeAllTargets()
 // names each of its code generators, and a static link brings along what is
-// named: the functions that it calls are defined here, empty, for those
-// processors that no target of ours compiles for, so that the archives' own are
-// not taken. A target that needs another one takes its name out of this list.
+// named: the functions that it calls are defined here, empty, for all but
+// processors that a target of ours compiles for, so that the archives' own are
+// not taken. Those of GPUs (AMDGPU, NVPTX, SPIRV) are left out for their size:
+// targets that need them say so (createTargetMachine). To have one, take its
+// name out of this list.
 
 #include "llvm/Plugins/PassPlugin.h"
 

@@ -30,7 +30,7 @@ void RunnerFlags::declare(CLI::App &app) {
       ->take_all();
   app.add_option("--shape", shapes,
                  "NAME=1x3x48x320: the shape of a random input whose sizes "
-                 "are symbols; default: the largest");
+                 "are open; default: the largest");
   app.add_option("--entry", entry, "Entry point; default: the first");
   app.add_option("--device", devices,
                  "DEVICE[,DEVICE...] in order of preference; default: any");

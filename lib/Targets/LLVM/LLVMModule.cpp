@@ -32,7 +32,11 @@ ashlar::createTargetMachine(const MachineModel &machine,
   const llvm::Target *target =
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
-    return llvm::createStringError(error);
+    return llvm::createStringError(
+        "expected a code generator for '" + triple.str() +
+        "' in this program, found none; the compiler of the Python wheel has "
+        "those of processors alone: compile with the tools of a build from "
+        "source");
   for (const std::string &feature : machine.code.features)
     features += (features.empty() ? "+" : ",+") + feature;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
