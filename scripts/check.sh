@@ -105,9 +105,12 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-exitcode=86:detect_container_overflow=0:allo
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-exitcode=86:halt_on_error=1:print_stacktrace=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-exitcode=86:halt_on_error=1}
 
-# Of OpenCL's drivers, the one of scripts/setup.sh alone: the address sanitizer
-# ends a process in which Intel's for GPUs opens libraries (RTLD_DEEPBIND).
-[ $mode != sanitize ] || . scripts/opencl_env.sh
+# Of drivers, the one of scripts/setup.sh alone: the address sanitizer ends a
+# process in which Intel's for GPUs open libraries (RTLD_DEEPBIND).
+if [ $mode = sanitize ]; then
+  . scripts/opencl_env.sh
+  export ZE_ENABLE_ALT_DRIVERS=none
+fi
 
 passed=0 failed=0 skipped=0 failures=()
 logs="$root/$build/check"

@@ -30,9 +30,11 @@ def main():
     if preset == "runtime-tsan" or not driver.is_dir():
         # It cannot see how the threads of an OpenCL driver wait for each other.
         driver = os.devnull
-    # No others: Intel's for GPUs opens libraries in a way (RTLD_DEEPBIND) that
-    # the address sanitizer ends the process for.
+    # No others: Intel's for GPUs open libraries in a way (RTLD_DEEPBIND) that
+    # the address sanitizer ends the process for. Level Zero's loader knows its
+    # drivers by name, and takes others instead.
     os.environ["OCL_ICD_VENDORS"] = str(driver)
+    os.environ["ZE_ENABLE_ALT_DRIVERS"] = "none"
     build = ROOT / f"build-{preset}"
     for command in (["cmake", "--preset", preset],
                     ["cmake", "--build", build]):

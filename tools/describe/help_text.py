@@ -56,12 +56,13 @@ class Tool:
 
 
 def said(*command):
-    """Without OpenCL's drivers: what is described is no machine's, and some of
-    them end a process that sanitizers watch."""
+    """Without drivers of OpenCL and Level Zero: what is described is no
+    machine's, and some of them end a process that sanitizers watch."""
     return subprocess.run([str(word) for word in command], check=True,
                           stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, env={**os.environ,
-                                          "OCL_ICD_VENDORS": os.devnull}).stdout
+                          text=True,
+                          env={**os.environ, "OCL_ICD_VENDORS": os.devnull,
+                               "ZE_ENABLE_ALT_DRIVERS": "none"}).stdout
 
 
 def read_entry(line):
