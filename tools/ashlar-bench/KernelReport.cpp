@@ -40,6 +40,7 @@ KernelReport::KernelReport(const RunnerFlags &flags, double seconds) {
     if (time == times.microseconds.end())
       continue; // of another entry, or of a piece for other sizes
     kernel.measured = time->second;
+    kernel.threads = times.workers.at(kernel.name);
     kernel.bound = fact.at("bound");
     kernel.launches = fact.at("launches");
     auto launches = double(kernel.launches);
@@ -66,9 +67,10 @@ static std::string formatRatio(const char *form, double above, double below) {
 
 std::string KernelReport::text(size_t columns) const {
   constexpr auto Left = TextTable::Align::Left, Right = TextTable::Align::Right;
-  TextTable table({"kernel", "us", "share", "predicted us", "ratio", "GFLOP/s",
-                   "GB/s", "bound by", "nodes"},
-                  {Left, Right, Right, Right, Right, Right, Right, Left, Left});
+  TextTable table(
+      {"kernel", "us", "share", "threads", "predicted us", "ratio", "GFLOP/s",
+       "GB/s", "bound by", "nodes"},
+      {Left, Right, Right, Right, Right, Right, Right, Right, Left, Left});
   double whole = times.runMicroseconds, rest = whole;
   for (const Kernel &kernel : kernels) {
     rest -= kernel.measured;
@@ -78,6 +80,7 @@ std::string KernelReport::text(size_t columns) const {
     table.add(
         {kernel.name, formatNumber("%.2f", kernel.measured),
          formatRatio("%.1f %%", kernel.measured * 100, whole),
+         std::to_string(kernel.threads),
          kernel.predicted > 0 ? formatNumber("%.2f", kernel.predicted) : "-",
          kernel.predicted < leastPredicted
              ? "-"
@@ -88,7 +91,7 @@ std::string KernelReport::text(size_t columns) const {
   }
   rest = std::max(0.0, rest);
   table.add({"between them", formatNumber("%.2f", rest),
-             formatRatio("%.1f %%", rest * 100, whole), "", "", "", "", "",
+             formatRatio("%.1f %%", rest * 100, whole), "", "", "", "", "", "",
              ""});
   return "\nkernels of " + times.target + ":" + times.preset + ", medians of " +
          std::to_string(times.runs) + " traced runs with " +
@@ -112,6 +115,7 @@ std::string KernelReport::addedTo(const std::string &json) const {
     each["median_us"] = rounded(kernel.measured);
     each["predicted_us"] =
         kernel.predicted > 0 ? Json(rounded(kernel.predicted)) : Json();
+    each["threads"] = kernel.threads;
     each["launches"] = kernel.launches;
     each["flops"] = kernel.flops;
     each["bytes"] = kernel.bytes;

@@ -8,7 +8,8 @@
 namespace ashlar::tools {
 
 /// What --kernels prints: measured time of each kernel beside the predicted
-/// one, the longest first, with the rates that it reaches and its nodes.
+/// one, the longest first, with how many threads share it, the rates that it
+/// reaches and its nodes.
 class KernelReport {
 public:
   /// Traces the module for about `seconds`. Throws a Failure where
@@ -25,6 +26,7 @@ private:
     std::string name, bound;
     std::vector<std::string> nodes;
     uint64_t launches = 0;
+    size_t threads = 0;          ///< that computed it
     double measured = 0;         ///< microseconds of a run
     double predicted = 0;        ///< on one worker; 0: its machine has no clock
     double flops = 0, bytes = 0; // of a run

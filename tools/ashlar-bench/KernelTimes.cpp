@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 namespace ashlar::tools {
 
@@ -21,6 +22,7 @@ using Intervals = std::vector<Interval>;
 struct Spans {
   Intervals runs;
   std::map<std::string, Intervals> kernels;
+  std::map<std::string, std::set<int64_t>> workers; // who computed a kernel
 };
 } // namespace
 
@@ -57,8 +59,9 @@ static Spans readSpans(const std::string &file) {
     }
     // "SESSION: KERNEL"
     size_t colon = label.rfind(": ");
-    spans.kernels[colon == label.npos ? label : label.substr(colon + 2)]
-        .push_back({begin, begin + length});
+    std::string kernel = colon == label.npos ? label : label.substr(colon + 2);
+    spans.kernels[kernel].push_back({begin, begin + length});
+    spans.workers[kernel].insert(event.at("tid").get<int64_t>());
   }
   sortByBegin(spans.runs);
   for (auto &[kernel, intervals] : spans.kernels)
@@ -95,6 +98,7 @@ static void takeMedians(const Spans &spans, KernelTimes &times) {
         totals.push_back(total);
     }
     times.microseconds[kernel] = medianOf(totals);
+    times.workers[kernel] = spans.workers.at(kernel).size();
   }
 }
 

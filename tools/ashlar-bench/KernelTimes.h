@@ -12,6 +12,9 @@ struct KernelTimes {
   /// Microseconds of a run in which anybody computed it, all launches
   /// together: medians of runs.
   std::map<std::string, double> microseconds;
+  /// How many of the session's threads ever computed a part of it: one of what
+  /// is too short to be shared, or has one part.
+  std::map<std::string, size_t> workers;
   /// Of a run as a whole, with what lies between the kernels.
   double runMicroseconds = 0;
   size_t runs = 0;
