@@ -96,12 +96,12 @@ void OpenCLDevice::findExtensions(Platform platform, const String &extensions) {
       (number(deviceMemCapabilities) & canAllocate) &&
       resolve(cl, platform, sharedNames, shared))
     memory.use(shared);
-  auto functions = std::make_unique<CommandBufferFunctions>();
+  CommandBufferFunctions functions;
   if (has("cl_khr_command_buffer") &&
       (number(commandBufferCapabilities) & canOverlap) &&
       number(commandBufferQueueProperties) == 0 &&
-      resolve(cl, platform, recorderNames, *functions))
-    recorder = std::move(functions);
+      resolve(cl, platform, recorderNames, functions))
+    recorder = functions;
 }
 
 Status OpenCLDevice::checkMemory(uint64_t size) const {

@@ -49,8 +49,8 @@ public:
   String name; // "opencl:0 (the driver's name)"
   /// Null: it takes no SPIR-V.
   decltype(opencl::Functions::CreateProgramWithIL) createProgram = nullptr;
-  /// Null: what repeats is given to a queue anew.
-  std::unique_ptr<const opencl::CommandBufferFunctions> recorder;
+  /// None: what repeats is given to a queue anew.
+  std::optional<opencl::CommandBufferFunctions> recorder;
   bool takesSpir = false;             // instead, LLVM IR of cl_khr_spir
   bool roundsDivisions = false;       // f32, correctly, if it is told to
   std::unique_ptr<DriverCache> cache; // null: nothing is kept
