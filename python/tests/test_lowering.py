@@ -159,7 +159,6 @@ def test_names_of_dims():
 
 @pytest.mark.parametrize("keywords, place, words", [
     ({"strict": "no"}, "strict", "True or False"),
-    ({"strict": True}, "", "tuning"),
     ({"tolerance": "x"}, "tolerance", "a finite number above zero"),
     ({"precision": "auto", "tolerance": float("nan")}, "tolerance", "found nan"),
     ({"target": 3}, "target", "'cpu:x86-64-v3'"),

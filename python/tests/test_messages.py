@@ -235,13 +235,14 @@ def test_modules(negate, tmp_path):
 
 def test_forms_that_were_given_up(caplog):
     """A range that needs several programs is no error."""
-    made = model([helper.make_node("ScatterND", ["x", "i", "u"], ["y"])],
-                 {"x": (TensorProto.FLOAT, ["n"]),
-                  "i": (TensorProto.INT64, [1, 1]),
-                  "u": (TensorProto.FLOAT, [1])},
-                 {"y": (TensorProto.FLOAT, ["n"])})
+    ends = [helper.make_node("Constant", [], [name], value_ints=[value])
+            for name, value in (("one", 1), ("two", 2))]
+    made = model([*ends, helper.make_node("Slice", ["x", "one", "two", "one"],
+                                          ["y"])],
+                 {"x": (TensorProto.FLOAT, [2, "n", 16])},
+                 {"y": (TensorProto.FLOAT, [2, "m", 16])})
     with caplog.at_level("INFO", "ashlar.compile"):
-        module = ashlar.compile(made, dims={"n": (1, 2)}, remarks=False)
+        module = ashlar.compile(made, dims={"n": (1, 8)}, remarks=False)
     assert [each.severity for each in module.diagnostics] == ["note"]
     assert "2 programs" in module.diagnostics[0].message
     assert [(each.levelname, each.getMessage()) for each in caplog.records] \

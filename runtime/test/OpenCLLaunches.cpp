@@ -112,7 +112,8 @@ int main() {
     }
     failed |= cl.Finish(ownQueue);
   };
-  const opencl::CommandBufferFunctions *recorder = opened.recorder.get();
+  const opencl::CommandBufferFunctions *recorder =
+      opened.recorder ? &*opened.recorder : nullptr;
   opencl::CommandBuffer recorded = nullptr;
   auto record = [&](int launches) {
     recorded = recorder->CreateCommandBufferKHR(1, &ownQueue, nullptr, &failed);
