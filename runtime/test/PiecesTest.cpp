@@ -66,6 +66,18 @@ protected:
     ASSERT_OK(run(arguments));
     arguments.expectResult();
   }
+  /// Of a run into the session's own outputs: what was said of it before, and
+  /// what is charged after.
+  void runCharged(int64_t count, ashlar_contract_t &contract,
+                  ashlar_budget_statistics_t &charged) {
+    SampleArguments arguments(count);
+    arguments.outputs[0] = {};
+    contract = ASHLAR_CONTRACT_INIT;
+    ASSERT_OK(ashlar_entry_contract_at(entry, arguments.inputs, 2, &contract));
+    ASSERT_OK(run(arguments));
+    charged = ASHLAR_BUDGET_STATISTICS_INIT;
+    ASSERT_OK(ashlar_budget_query(budget, &charged));
+  }
   void runSmall(int64_t count) {
     SampleArguments arguments(count);
     ASSERT_OK(run(arguments));
@@ -158,14 +170,10 @@ TEST_F(Pieces, TheContractOfASizeIsWhatItsCallIsCharged) {
   ASSERT_OK(ashlar_entry_contract(entry, &whole));
   for (int64_t count : {1, 50, 101, 150, int(sampleCount)}) {
     start();
-    // Outputs are the session's, inputs lie where they need no copy.
-    SampleArguments arguments(count);
-    arguments.outputs[0] = {};
-    ashlar_contract_t contract = ASHLAR_CONTRACT_INIT;
-    ASSERT_OK(ashlar_entry_contract_at(entry, arguments.inputs, 2, &contract));
-    ASSERT_OK(run(arguments));
-    ashlar_budget_statistics_t charged = ASHLAR_BUDGET_STATISTICS_INIT;
-    ASSERT_OK(ashlar_budget_query(budget, &charged));
+    // Inputs lie where they need no copy.
+    ashlar_contract_t contract;
+    ashlar_budget_statistics_t charged;
+    ASSERT_NO_FATAL_FAILURE(runCharged(count, contract, charged));
     EXPECT_EQ(contract.peak_bytes - contract.staging_bytes -
                   contract.scratch_bytes_per_worker,
               charged.current - whole.scratch_bytes_per_worker)
@@ -197,13 +205,9 @@ TEST_F(Pieces, OutputsOfOneSizeEachTakeWhatTheirsNeeds) {
   load(std::move(b));
   start();
   for (int64_t count : {50, 200}) {
-    SampleArguments arguments(count);
-    arguments.outputs[0] = {};
-    ashlar_contract_t contract = ASHLAR_CONTRACT_INIT;
-    ASSERT_OK(ashlar_entry_contract_at(entry, arguments.inputs, 2, &contract));
-    ASSERT_OK(run(arguments));
-    ashlar_budget_statistics_t charged = ASHLAR_BUDGET_STATISTICS_INIT;
-    ASSERT_OK(ashlar_budget_query(budget, &charged));
+    ashlar_contract_t contract;
+    ashlar_budget_statistics_t charged;
+    ASSERT_NO_FATAL_FAILURE(runCharged(count, contract, charged));
     EXPECT_EQ(charged.current_of[ASHLAR_MEMORY_OUTPUTS], contract.outputs_bytes)
         << count;
   }

@@ -24,7 +24,7 @@ import tempfile
 
 import operators
 from on_device import (Counts, call, check_edges, check_models,
-                       check_operators, count_said, first_error,
+                       check_operators, count_said, environment, first_error,
                        why_not_built)
 
 ROOT = operators.ROOT
@@ -141,19 +141,13 @@ def check_units(tools, cases, counts):
     them."""
     for preset, chip, driver in (("sm_90a", "9.0", "12040"),
                                  ("sm_100a", "10.0", "12080")):
-        chosen = {"ASHLAR_CUDA_DOUBLE_CC": chip,
-                  "ASHLAR_CUDA_DOUBLE_DRIVER": driver}
-        before = {name: os.environ.get(name) for name in chosen}
-        os.environ.update(chosen)
-        count_said(counts, f"units of {preset}", call(
-            sys.executable, ROOT / "test/Integration/device_units.py", "--bin",
-            tools, f"--target=cuda:{preset}", "--machine",
-            ROOT / f"lib/Targets/CUDA/Machines/{preset}.json",
-            f"--device={DEVICE}", f"--cases={cases}")[1])
-        for name, value in before.items():
-            os.environ.pop(name)
-            if value is not None:
-                os.environ[name] = value
+        with environment(ASHLAR_CUDA_DOUBLE_CC=chip,
+                         ASHLAR_CUDA_DOUBLE_DRIVER=driver):
+            count_said(counts, f"units of {preset}", call(
+                sys.executable, ROOT / "test/Integration/device_units.py",
+                "--bin", tools, f"--target=cuda:{preset}", "--machine",
+                ROOT / f"lib/Targets/CUDA/Machines/{preset}.json",
+                f"--device={DEVICE}", f"--cases={cases}")[1])
 
 
 def check_files(tools, names, counts):

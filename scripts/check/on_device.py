@@ -3,6 +3,8 @@
 models, compiled for a target and run on a device."""
 
 import collections
+import contextlib
+import os
 import pathlib
 import re
 import subprocess
@@ -46,6 +48,21 @@ def call(*command):
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         errors="replace")
     return done.returncode == 0, done.stdout
+
+
+@contextlib.contextmanager
+def environment(**values):
+    """That of the programs that are called meanwhile."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def why_not_built(tools):

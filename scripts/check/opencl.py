@@ -17,7 +17,6 @@ sample, in the mode full all operator tests and all models.
 """
 
 import argparse
-import contextlib
 import os
 import pathlib
 import re
@@ -30,7 +29,8 @@ import numpy as np
 
 import operators
 from on_device import (Counts, call, check_edges, check_models,
-                       check_operators, count_said, first_error, why_not_built)
+                       check_operators, count_said, environment, first_error,
+                       why_not_built)
 
 ROOT = operators.ROOT
 sys.path.insert(0, str(ROOT / "test" / "Integration"))
@@ -217,21 +217,6 @@ def check_level_zero(arguments, tools, work, counts):
         shutil.rmtree(temps, ignore_errors=True)
 
 
-@contextlib.contextmanager
-def environment(**values):
-    """That of the programs that are called meanwhile."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
 def check_intel(tools, mode, work, counts):
     """Its Level Zero driver, told that there is hardware, and its compiler."""
     for name, script, models in (
@@ -276,8 +261,7 @@ def check_native(folder, counts):
     """Intel's compiler on all that was compiled into the folder."""
     ocloc = ocloc_kernels.find_ocloc()
     if not ocloc:
-        counts.skip("ocloc", "it is not there (Debian: intel-opencl-icd); "
-                    "ASHLAR_OCLOC may name it")
+        counts.skip("ocloc", ocloc_kernels.MISSING)
         return
     for file in sorted(folder.glob("**/kernels.spv")):
         for device in ocloc_kernels.DEVICES:

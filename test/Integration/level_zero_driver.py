@@ -11,7 +11,6 @@ anything to say.
   level_zero_driver.py --bin build/bin --work /tmp/w MODEL...
 """
 
-import argparse
 import ctypes.util
 import os
 import pathlib
@@ -19,8 +18,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import device_run  # noqa: E402
-import model_list  # noqa: E402
+import named_models  # noqa: E402
 import ocloc_kernels  # noqa: E402
 
 TARGET = "level-zero:pvc"
@@ -86,22 +84,10 @@ def check_model(tools, model, path, work, tally):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--bin", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("names", nargs="+", metavar="MODEL")
-    arguments = parser.parse_args()
-    tally = device_run.Tally()
-    if environment() is None:
-        tally.skip("Level Zero's driver", "it is not there (Debian: libze1, "
-                   "intel-opencl-icd); ASHLAR_LEVEL_ZERO may name its folder")
-        return tally.end()
-    for model in model_list.all_models():
-        if model.name in arguments.names:
-            with model.prepare(arguments.work) as path:
-                check_model(arguments.bin.resolve(), model, path,
-                            arguments.work, tally)
-    return tally.end()
+    missing = () if environment() else (
+        "Level Zero's driver", "it is not there (Debian: libze1, "
+        "intel-opencl-icd); ASHLAR_LEVEL_ZERO may name its folder")
+    return named_models.check(__doc__, missing, check_model)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ and none spills registers by the compiler's own report, but those of SPILLS.
   native_code.py --bin build/bin --work /tmp/w MODEL...
 """
 
-import argparse
 import json
 import os
 import pathlib
@@ -18,8 +17,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import device_run  # noqa: E402
-import model_list  # noqa: E402
+import named_models  # noqa: E402
 import ocloc_kernels  # noqa: E402
 
 # A GPU with matrix units and 8 KiB of registers a thread, one with half, and an
@@ -97,22 +95,9 @@ def check_model(tools, model, path, work, tally):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--bin", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("names", nargs="+", metavar="MODEL")
-    arguments = parser.parse_args()
-    tally = device_run.Tally()
-    if not ocloc_kernels.find_ocloc():
-        tally.skip("ocloc", "it is not there (Debian: intel-opencl-icd); "
-                   "ASHLAR_OCLOC may name it")
-        return tally.end()
-    for model in model_list.all_models():
-        if model.name in arguments.names:
-            with model.prepare(arguments.work) as path:
-                check_model(arguments.bin.resolve(), model, path,
-                            arguments.work, tally)
-    return tally.end()
+    missing = () if ocloc_kernels.find_ocloc() else (
+        "ocloc", ocloc_kernels.MISSING)
+    return named_models.check(__doc__, missing, check_model)
 
 
 if __name__ == "__main__":

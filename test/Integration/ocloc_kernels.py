@@ -22,6 +22,10 @@ OPTIONS = "-cl-fp32-correctly-rounded-divide-sqrt"
 SPILLED = re.compile(r"kernel (\S+) .*spilled around (\d+)")
 
 
+MISSING = ("it is not there (Debian: intel-opencl-icd); ASHLAR_OCLOC may name "
+           "it")
+
+
 def find_ocloc():
     """The compiler: ASHLAR_OCLOC, or that of the path; None: there is none, or
     none is wanted."""
@@ -64,8 +68,7 @@ def main():
     arguments = parser.parse_args()
     ocloc = find_ocloc()
     if not ocloc:
-        print("SKIP ocloc: it is not there (Debian: intel-opencl-icd); "
-              "ASHLAR_OCLOC may name it")
+        print(f"SKIP ocloc: {MISSING}")
         print("0 passed, 0 failed, 1 skipped")
         return 0
     passed = failed = 0

@@ -37,8 +37,7 @@ int64_t sumsOf(tile::StrategyAttr strategy) {
   if (!fragment || strategy.getLevels().empty())
     return 0;
   int64_t sums = 1;
-  for (auto [d, size] :
-       llvm::enumerate(strategy.getLevels().back().getParallel()))
+  for (int64_t size : strategy.getLevels().back().getParallel())
     sums *= std::max<int64_t>(size, 1);
   return sums / fragment.getThreads();
 }

@@ -79,10 +79,9 @@ def _operand_places(core, which):
 
 
 class Unit:
-    def __init__(self, core, terms):
+    def __init__(self, core):
         self.rows, self.columns = _sum_places(core)
         self.a, self.b = _operand_places(core, 0), _operand_places(core, 1)
-        self.terms = terms
 
 
 class Mfma:
@@ -106,7 +105,7 @@ def unit_of(architecture, terms, kind):
         return Mfma(terms, 1 if kind == "F64" else 4)
     cores = {("cdna", 16): tc.amd_cdna_161616, ("cdna", 32): tc.amd_cdna_161632,
              ("rdna3", 16): tc.amd_rdna3, ("rdna4", 16): tc.amd_rdna4}
-    return Unit(cores[architecture, terms][0], terms)
+    return Unit(cores[architecture, terms][0])
 
 
 def multiply(name, architecture, a, b, c, signs=0):
