@@ -22,14 +22,14 @@ exec </dev/null
 
 usage() {
   cat <<'EOF'
-Usage: scripts/check.sh [--quick | --full | --sanitize] [PHASE...]
+Usage: scripts/check.sh [--quick | --full | --sanitize] [--minutes=N] [PHASE...]
 
 Installs what is missing, builds, and runs all tests, or only the phases named.
 Ends with 0 if nothing failed; the last line says how many passed, failed and
 were skipped; each skipped test says why.
 
   phase      minutes  what it does
-  build         10    configures and builds everything, warnings are errors
+  build         20    configures and builds everything, warnings are errors
   format         1    the sources are formatted
   lit            3    every pass, stage and tool by its IR and its messages
   unit           2    unit tests, and the runtime's conformance suite
@@ -69,6 +69,10 @@ were skipped; each skipped test says why.
   --full       more of what takes long: all models, all presets; hours
   --sanitize   the whole suite under ASan+UBSan, in build-sanitize; takes
                several times as long
+  --minutes=N  without the above and without PHASE: all of it in about N minutes
+               by the clock (70). A phase whose turn comes later than its
+               share of them does what it does with --quick, and says so;
+               0: everything, however long it takes
   --keep-going run the later phases even if the build failed
 
 The minutes are the budget on two cores with no cache. What counts is time of
@@ -77,12 +81,20 @@ hangs, and not for being on a busy machine. Logs: build/check/.
 EOF
 }
 
-mode=plain build=build keep_going=no only=()
+mode=plain build=build keep_going=no minutes_of_all=70 only=()
 while [ $# -gt 0 ]; do
   case $1 in
     --quick) mode=quick ;;
     --full) mode=full ;;
     --sanitize) mode=sanitize build=build-sanitize ;;
+    --minutes=*)
+      minutes_of_all=${1#*=}
+      if ! [[ $minutes_of_all =~ ^[0-9]{1,4}$ ]]; then
+        printf '%s: expected a number of minutes, 0 for no limit\n' "$1" >&2
+        exit 2
+      fi
+      minutes_of_all=$((10#$minutes_of_all))
+      ;;
     --keep-going) keep_going=yes ;;
     -h | --help) usage; exit 0 ;;
     -*) usage >&2; exit 2 ;;
@@ -112,7 +124,7 @@ if [ $mode = sanitize ]; then
   export ZE_ENABLE_ALT_DRIVERS=none
 fi
 
-passed=0 failed=0 skipped=0 failures=()
+passed=0 failed=0 skipped=0 failures=() planned=0 shortened=()
 logs="$root/$build/check"
 mkdir -p "$logs"
 
@@ -126,6 +138,24 @@ failure() {
   failures+=("FAIL $1")
 }
 
+# Of all phases of a plain run, as below.
+minutes_planned=$(($(sed -nE 's/^(if ! )?phase [a-z]+ ([0-9]+) .*/\2/p' \
+  scripts/check.sh | paste -sd+)))
+
+# shorten NAME: whether the phases before this one took so much more than their
+# share of --minutes that it has to be quick.
+shorten() {
+  [ $mode = plain ] && [ ${#only[@]} -eq 0 ] && [ "$minutes_of_all" -gt 0 ] ||
+    return 1
+  case $1 in format | build) return 1 ;; esac
+  local share=$((minutes_of_all * planned / minutes_planned)) gone
+  gone=$(awk -v s="$(seconds_since "$whole")" 'BEGIN { print int(s / 60) }')
+  [ "$gone" -gt "$share" ] || return 1
+  note "   NOTE as with --quick: $gone of $minutes_of_all minutes are gone, its" \
+    "turn was at $share (--minutes=0: no limit)"
+  shortened+=("$1")
+}
+
 # phase NAME MINUTES TITLE [FULL]: runs scripts/check/NAME.*, adds up what it
 # says. FULL are the minutes with --full, if it does more there. Past its budget
 # it is told; past three times its budget it is ended. Both count time of the
@@ -134,6 +164,7 @@ failure() {
 # thirty times its budget.
 phase() {
   local name=$1 minutes=$2 title=$3 program start status count log cores used
+  local extent=$mode
   wanted "$name" || return 0
   program=$(ls "scripts/check/$name".* 2>/dev/null | head -n 1)
   log="$logs/$name.log"
@@ -144,6 +175,8 @@ phase() {
   cores=$(nproc)
   [ "$cores" -ge 2 ] || cores=2
   say "== $name: $title"
+  ! shorten "$name" || extent=quick
+  planned=$((planned + $2))
   start=$(now)
   case $program in
     *.py) set -- .deps/venv/bin/python "$program" ;;
@@ -153,7 +186,7 @@ phase() {
   .deps/venv/bin/python scripts/limit_cpu.py \
     --cpu=$((minutes * 60 * cores * 3)) --idle=900 \
     --wall=$((minutes * 60 * 30)) --report="$log.used" -- \
-    "$@" --build "$build" --mode "$mode" 2>&1 </dev/null |
+    "$@" --build "$build" --mode "$extent" 2>&1 </dev/null |
     tee "$log" | grep --line-buffered -E '^(FAIL|SKIP|NOTE) ' | sed -u 's/^/   /'
   status=${PIPESTATUS[0]}
   used=$(head -n 1 "$log.used" 2>/dev/null || echo 0)
@@ -189,6 +222,7 @@ phase() {
 
 closing() {
   printf '\n'
+  [ ${#shortened[@]} -eq 0 ] || note "As with --quick, for want of time: ${shortened[*]}"
   [ "$failed" -gt 0 ] || [ "$passed" -eq 0 ] || say "${GREEN}All is well.${PLAIN} ($(seconds_since "$whole") s)"
   if [ "$failed" -gt 0 ]; then
     say "${RED}Something failed.${PLAIN} ($(seconds_since "$whole") s; logs in $build/check)"
@@ -209,7 +243,7 @@ fi
 note "   $(seconds_since "$whole") s"
 
 phase format 1 "the sources are formatted"
-if ! phase build 10 "everything builds" && [ $keep_going = no ]; then
+if ! phase build 20 "everything builds" && [ $keep_going = no ]; then
   closing
   exit 1
 fi

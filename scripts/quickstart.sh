@@ -13,8 +13,8 @@ Usage: scripts/quickstart.sh [--python]
 
 Installs what Ashlar needs, builds it, compiles the model in examples/digits
 for this machine's CPU, runs it on real pictures and shows what it saw.
-The first time takes up to a quarter of an hour, most of it the build; later
-times take seconds. scripts/setup.sh --help says what is installed.
+The first time takes a quarter to half an hour on two cores, most of it the
+build; later times take seconds. scripts/setup.sh --help says what is installed.
 
   --python  also makes the Python wheels and installs them, from their folder,
             into a virtual environment: build/quickstart/venv
@@ -40,7 +40,7 @@ note "     everything is there ($(seconds_since "$start") s)"
 say "2/4  Build"
 start=$(now)
 if [ ! -f build/build.ninja ]; then
-  note "     the first build takes about ten minutes on two cores"
+  note "     the first build takes ten to thirty minutes on two cores"
   quietly build/logs/configure.log cmake --preset release ||
     fail "CMake could not configure the build"
 fi
