@@ -90,6 +90,14 @@ as_root() {
   fi
 }
 
+# apt_install LOG NAME...: false where it failed; what it said is in the log.
+apt_install() {
+  local log=$1
+  shift
+  quietly "$log" as_root apt-get install -y --no-install-recommends \
+    -o DPkg::Lock::Timeout=120 "$@"
+}
+
 install_system_packages() {
   local wanted=("${runtime_packages[@]}") missing start
   [ $runtime_only = yes ] || wanted+=("${compiler_packages[@]}")
@@ -124,9 +132,7 @@ install_system_packages() {
       "LLVM 22 for Debian 12 (bookworm) comes from the suite bookworm-security:" \
       "enable it in the apt sources."
   fi
-  quietly "$logs/apt.log" \
-    as_root apt-get install -y --no-install-recommends \
-    -o DPkg::Lock::Timeout=120 "${missing[@]}" ||
+  apt_install "$logs/apt.log" "${missing[@]}" ||
     fail "apt-get install failed" "The log: $logs/apt.log"
   note "  done in $(seconds_since "$start") s"
 }
@@ -145,9 +151,7 @@ install_optional_packages() {
   say "Installing ${#missing[@]} system packages for some tests: ${missing[*]}"
   start=$(now)
   for name in "${missing[@]}"; do
-    quietly "$logs/apt-$name.log" \
-      as_root apt-get install -y --no-install-recommends \
-      -o DPkg::Lock::Timeout=120 "$name" ||
+    apt_install "$logs/apt-$name.log" "$name" ||
       note "  no $name (the log: $logs/apt-$name.log); its tests are skipped"
   done
   note "  done in $(seconds_since "$start") s"

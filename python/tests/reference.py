@@ -16,8 +16,8 @@ PAGE = pathlib.Path(__file__).parents[2] / "docs/python-reference.md"
 HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception -->
 # Reference of the Python package
 
-Made of the docstrings; [python.md](python.md) is the page to read first. What begins with `backend.`
-is in `ashlar.backend`, which needs the package `onnx` and `import ashlar.backend`.
+Made of the docstrings; [python.md](python.md) is the page to read first. What begins with `backend.` is in
+`ashlar.backend`, which needs the package `onnx` and `import ashlar.backend`.
 """
 
 
@@ -28,6 +28,47 @@ def documented(thing):
         lines = lines[2:]
     text = "\n".join(lines)
     return f"\n```text\n{text}\n```\n" if text else ""
+
+
+WIDTH = 120
+
+
+def fill(items, indent=""):
+    """Items in lines of at most WIDTH columns, none of them cut."""
+    lines = [indent + items[0]]
+    for item in items[1:]:
+        if len(lines[-1]) + 1 + len(item) > WIDTH:
+            lines.append(indent + item)
+        else:
+            lines[-1] += " " + item
+    return lines
+
+
+def between_commas(text):
+    """Its parts with their commas; those in brackets do not part it."""
+    parts, depth, begin = [], 0, 0
+    for at, letter in enumerate(text):
+        depth += (letter in "[(") - (letter in "])")
+        if letter == "," and depth == 0:
+            parts.append(text[begin:at + 1])
+            begin = at + 2
+    return parts + [text[begin:]]
+
+
+def call(line, name=None):
+    """A signature as code; with a name, below it where it needs several lines
+    itself."""
+    inline = f"`{line}`" if name is None else f"**`.{line}`**"
+    if len(inline) <= WIDTH:
+        return f"\n{inline}\n"
+    # Annotations may have brackets, the arguments end with the last one before
+    # the result.
+    given, arrow, result = line.partition(" -> ")
+    head, _, arguments = given.partition("(")
+    lines = [head + "(", *fill(between_commas(arguments[:-1]), "    "),
+             ")" + arrow + result]
+    heading = "" if name is None else f"\n**`.{name}`**\n"
+    return heading + "\n```python\n" + "\n".join(lines) + "\n```\n"
 
 
 class Written:
@@ -79,7 +120,7 @@ def constructor(kind, name):
     # Of the binding's; a class of Python's says it above.
     said = documented(made) if (made.__doc__ or "").startswith(
         "__init__(") else ""
-    return f"\n`{name}{line}`\n{said}"
+    return call(name + line) + said
 
 
 def members(kind):
@@ -97,7 +138,8 @@ def describe_class(kind, name):
     if dataclasses.is_dataclass(kind):
         fields = ", ".join(f"`{each.name}: {each.type}`"
                            for each in dataclasses.fields(kind))
-        page += f"\nFields: {fields}\n"
+        page += "\n" + "\n".join(fill(
+            between_commas(f"Fields: {fields}"))) + "\n"
     if issubclass(kind, Exception):
         return page
     for member, value in dict(members(kind)).items():
@@ -107,7 +149,7 @@ def describe_class(kind, name):
             if inspect.getdoc(value):
                 page += f"\n**`.{member}`**\n{documented(value)}"
         elif callable(value):
-            page += f"\n**`.{signature(value, member)}`**\n{documented(value)}"
+            page += call(signature(value, member), member) + documented(value)
     return page
 
 
@@ -122,7 +164,7 @@ def page():
             if inspect.isclass(thing):
                 text += describe_class(thing, shown)
             elif callable(thing):
-                text += (f"\n## {shown}\n\n`{signature(thing, name)}`\n"
+                text += (f"\n## {shown}\n{call(signature(thing, name))}"
                          f"{documented(thing)}")
     return text
 

@@ -12,11 +12,12 @@
 
 namespace ashlar::runtime {
 
+/// A value in the arena, for the sizes of one call.
 struct ArenaValue {
   uint64_t size = 0;            // a multiple of 64
   uint64_t planned = 0;         // offset in the plan for the largest sizes
   uint32_t first = 0, last = 0; // commands, inclusive
-  uint64_t offset = 0;
+  uint64_t offset = 0;          // what these functions set
 };
 
 /// Leaves each value where the compiler's plan has it; false if two that live

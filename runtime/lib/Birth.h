@@ -15,8 +15,10 @@ namespace ashlar::runtime {
 /// ApiRuntime.cpp counts.
 inline std::atomic<uint32_t> forks{0};
 
+/// Kept beside a handle, which a child refuses to use.
 class Birth {
 public:
+  /// False in a child of the process that made it.
   bool isOurs() const {
     return forksBefore == forks.load(std::memory_order_relaxed);
   }

@@ -18,6 +18,7 @@ namespace ashlar::runtime {
 
 class Session;
 
+/// Tensors that a call fills or says the shapes of; the caller's.
 struct TensorSpan {
   ashlar_tensor_t *tensors;
   size_t count;
@@ -26,6 +27,8 @@ struct TensorSpan {
 /// Of a run that was cancelled or late.
 Status stoppedStatus(const RunControl &control);
 
+/// Of one session, which lives longer and runs one call at a time. Its memory
+/// is charged and placed by the first run.
 class BoundCall {
 public:
   ASHLAR_OWN_NEW
@@ -44,18 +47,21 @@ public:
   const int64_t *outputShape(uint32_t index) const {
     return outputArguments[index].shape;
   }
+  /// Of the entry.
   uint32_t outputCount() const { return uint32_t(outputArguments.size()); }
+  /// Of its description; the same in all runs.
   uint32_t outputRank(uint32_t index) const;
 
 private:
   /// Where the bytes behind an entry of list.addresses live.
   struct Slot {
-    fb::Storage storage;
-    uint32_t index;
-    uint32_t device; // of the session's: who reads or writes there
+    fb::Storage storage; // an input, an output, a weight, an arena
+    uint32_t index;      // in that
+    uint32_t device;     // of the session's: who reads or writes there
   };
+  /// An input or output as this call has it.
   struct Argument {
-    uint64_t bytes = 0;
+    uint64_t bytes = 0;     // of its shape now
     DeviceAddress base;     // what the device at home reads or writes
     void *caller = nullptr; // the caller's, or the session's own output
     ashlar_device_t *device = nullptr; // whose that is; null: the host's
@@ -68,14 +74,14 @@ private:
   /// What a command came from, for errors and traces; nothing: a copy or
   /// control flow.
   struct Origin {
-    const fb::Kernel *kernel = nullptr;
-    const fb::Check *check = nullptr;
+    const fb::Kernel *kernel = nullptr; // of a dispatch
+    const fb::Check *check = nullptr;   // of a check
   };
 
   /// A tensor map, resolved, and the memory that it is for.
   struct Map {
-    TensorMap map;
-    uint32_t slot;
+    TensorMap map; // for these sizes
+    uint32_t slot; // of the address it is for
   };
 
   // BindArguments.cpp
@@ -86,6 +92,7 @@ private:
   Status placeState(ashlar_tensor_t &tensor, uint32_t index, uint32_t input);
   /// Sizes of this call, from the inputs' shapes, and the piece for them.
   Status readSymbols(ConstTensorSpan inputs);
+  /// Of the entry, in the module.
   const fb::TensorDescription &outputOf(uint32_t index) const;
   /// And says their shapes; memory that is too small is refused.
   Status checkOutputs(TensorSpan outputs);
@@ -95,6 +102,7 @@ private:
   Status checkDevice(Argument &argument, const String &place);
   /// Where they are, or in a copy that the session makes.
   Status placeInputs(ConstTensorSpan inputs);
+  /// The same, and states beside their inputs.
   Status placeOutputs(TensorSpan outputs);
   /// Whether the device at home can read or write it where it is.
   bool usableInPlace(const Argument &argument) const;
@@ -104,9 +112,11 @@ private:
   Status resolve();
   /// Offsets of the arena's values for these sizes.
   Status placeArena();
+  /// All of a table's, in order, blocks within blocks.
   template <typename Table> Status resolveCommands(const Table &table);
   /// `table`: of the index, as `type` says.
   Status resolveCommand(fb::Command type, const void *table);
+  /// Its branches one behind the other, with jumps.
   Status resolveIf(const fb::If &branches);
   Status resolveLoop(const fb::Loop &loop);
   /// Reads its byte at `condition`; null: it reads none. `index`: of the
@@ -115,6 +125,7 @@ private:
                     uint32_t &index, Origin origin);
   /// Its number in the list.
   uint32_t addCommand(Command command, Origin origin);
+  /// Addresses, numbers and groups, added to the list.
   Status resolveDispatch(const fb::Dispatch &dispatch, Command &command);
   Status resolveCopy(const fb::Copy &copy, Command &command);
   /// Adds an address for `device` to the list; `length`: bytes there.
@@ -142,6 +153,7 @@ private:
   // BoundCall.cpp
   /// The session has given memory back since; places stay what they were.
   Status regain();
+  /// Gives the list to the session's devices.
   Status runOnDevices(RunControl &control);
   /// What is left of a run on devices that return early.
   Status finishEarly(RunControl &control);
@@ -149,6 +161,7 @@ private:
   Status copyInputs();
   /// What the program has found out of its outputs' sizes.
   Status readOutputSizes();
+  /// Those that are staged.
   Status copyOutputs();
 
   // ExplainRun.cpp
@@ -160,22 +173,22 @@ private:
   /// Tells the trace what each command is called.
   void labelCommands(Trace &trace);
 
-  Session &session;
-  const ashlar_entry_t &entry;
-  const fb::ProgramEntry *piece; // of the entry: that for these symbols
-  Vector<int64_t> symbols, nextSymbols;
+  Session &session;                     // lives longer
+  const ashlar_entry_t &entry;          // of the session's module
+  const fb::ProgramEntry *piece;        // of the entry: that for these symbols
+  Vector<int64_t> symbols, nextSymbols; // of the commands; of this bind
   Vector<Argument> inputArguments;
   Vector<Argument> outputArguments;
-  bool resolved = false;
-  bool usable = false;
-  uint64_t trims = 0; // of the session, when its memory was ours
-  CommandList list;
-  Vector<ArenaValue> arena; // where sizes have symbols
-  uint64_t arenaBytes = 0;  // that these sizes need
-  Vector<Slot> slots;       // one per list.addresses
-  Vector<Map> maps;         // one per list.blobs
-  bool encoded = false;     // blobs are those of the addresses
-  GraphCache graphs;
+  bool resolved = false;         // commands are those of the symbols
+  bool usable = false;           // the last bind succeeded
+  uint64_t trims = 0;            // of the session, when its memory was ours
+  CommandList list;              // for these symbols and addresses
+  Vector<ArenaValue> arena;      // where sizes have symbols
+  uint64_t arenaBytes = 0;       // that these sizes need
+  Vector<Slot> slots;            // one per list.addresses
+  Vector<Map> maps;              // one per list.blobs
+  bool encoded = false;          // blobs are those of the addresses
+  GraphCache graphs;             // of that list
   Vector<Origin> origins;        // one per command
   size_t firstSize = 0;          // slots from here on hold output sizes
   std::weak_ptr<Trace> labelled; // the trace that owns the labels

@@ -12,13 +12,14 @@ namespace ashlar::runtime {
 
 /// Whose memory and what for.
 struct BufferUse {
-  Runtime &runtime;
-  ashlar_device_t *device; // null: the host's memory, whatever the device
-  ashlar_memory_kind_t kind;
+  Runtime &runtime;          // whose allocator and budget it is
+  ashlar_device_t *device;   // null: the host's memory, whatever the device
+  ashlar_memory_kind_t kind; // as it is charged
 };
 
 class SharedArena;
 
+/// One session's; one thread at a time.
 class Buffer {
 public:
   ASHLAR_OWN_NEW
@@ -46,9 +47,11 @@ public:
   static bool growsInPlace(const Runtime &runtime,
                            const ashlar_device_t *device);
 
+  /// Of the first byte; a shared arena's may have moved since the last run.
   DeviceAddress at() const { return shared ? sharedPlace() : address; }
   /// Of the host's memory.
   void *data() const { return address.pointer(); }
+  /// Bytes that may be used and are charged.
   uint64_t size() const { return used; }
   /// What it can grow to.
   uint64_t room() const { return byteCount; }
@@ -58,19 +61,21 @@ private:
   /// Its memory is that of arena `number` there.
   void share(SharedArena &of, uint32_t number, ashlar_device_t *device,
              uint64_t bytes);
+  /// Asks the arena.
   DeviceAddress sharedPlace() const;
+  /// As `trim`, of its part in the arena.
   uint64_t trimShared();
 
-  Vector<Charge> charges;
-  Runtime *runtime = nullptr;    // null: nothing was allocated
-  SharedArena *shared = nullptr; // null: its memory is its own
-  uint32_t sharedNumber = 0;
-  ashlar_device_t *device = nullptr;
-  ashlar_memory_kind_t kind = ASHLAR_MEMORY_ARENA;
-  bool isEmbedders = false;
-  DeviceAddress address;
-  uint64_t byteCount = 0; // with room
-  uint64_t used = 0;
+  Vector<Charge> charges;            // one for each time that it grew
+  Runtime *runtime = nullptr;        // null: nothing was allocated
+  SharedArena *shared = nullptr;     // null: its memory is its own
+  uint32_t sharedNumber = 0;         // of the arena there
+  ashlar_device_t *device = nullptr; // null: the host's memory
+  ashlar_memory_kind_t kind = ASHLAR_MEMORY_ARENA; // as it is charged
+  bool isEmbedders = false;                        // from its allocator
+  DeviceAddress address;                           // nothing where it is shared
+  uint64_t byteCount = 0;                          // with room
+  uint64_t used = 0;                               // of these, charged
 };
 
 } // namespace ashlar::runtime

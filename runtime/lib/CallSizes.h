@@ -11,6 +11,7 @@
 
 namespace ashlar::runtime {
 
+/// A caller's tensors, that are only read.
 struct ConstTensorSpan {
   const ashlar_tensor_t *tensors;
   size_t count;

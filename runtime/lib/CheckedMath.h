@@ -9,9 +9,11 @@
 
 namespace ashlar::runtime {
 
+/// False where it overflows.
 template <typename T> [[nodiscard]] bool checkedAdd(T a, T b, T &out) {
   return !__builtin_add_overflow(a, b, &out);
 }
+/// The same.
 template <typename T> [[nodiscard]] bool checkedMultiply(T a, T b, T &out) {
   return !__builtin_mul_overflow(a, b, &out);
 }
@@ -46,6 +48,7 @@ inline bool fits(uint64_t offset, uint64_t size, uint64_t limit) {
          uint64_t(end) <= limit;
 }
 
+/// To a multiple; so much less than 2^64 that this does not overflow.
 inline uint64_t alignUp(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }

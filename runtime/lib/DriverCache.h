@@ -13,6 +13,7 @@
 
 namespace ashlar::runtime {
 
+/// Any thread, and any number of processes.
 class DriverCache {
 public:
   ASHLAR_OWN_NEW
@@ -22,11 +23,13 @@ public:
   /// What a binary was made from, all of which an entry repeats.
   struct Source {
     std::string_view driver; // who compiles, in which version, for what, how
-    std::string_view code;
+    std::string_view code;   // before it is compiled
   };
 
   /// Empty: there is no sound entry.
   String find(const Source &source) const;
+  /// Takes the place of an entry of the same source; says what is wrong to the
+  /// log alone.
   void keep(const Source &source, std::string_view binary) const;
   /// The driver did not take what was found.
   void refused(const Source &source) const;
@@ -36,8 +39,8 @@ private:
   void warn(const String &path, const String &why) const;
   void note(const String &path, const char *why) const;
 
-  const String folder;
-  const Logger &logger;
+  const String folder;  // made when something is kept
+  const Logger &logger; // lives as long
   /// Drivers may compile for exactly this processor without a word of it.
   String processor;
   mutable std::atomic<bool> warned{false};

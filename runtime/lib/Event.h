@@ -13,19 +13,21 @@
 
 namespace ashlar::runtime {
 
+/// Any thread waits; one thread completes it, once.
 class Event {
 public:
   /// False if the run had not ended after so long; `out` is then untouched.
   bool wait(uint64_t timeoutNanoseconds, Status &out);
+  /// Wakes all who wait, and gives every one this.
   void complete(Status status);
 
-  RunControl control;
+  RunControl control; // of the run that it is for
 
 private:
   std::mutex mutex;
   std::condition_variable changed;
-  bool done = false;
-  Status result;
+  bool done = false; // `result` is what it will be
+  Status result;     // of the run
 };
 
 } // namespace ashlar::runtime

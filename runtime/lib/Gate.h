@@ -18,12 +18,13 @@
 
 namespace ashlar::runtime {
 
+/// Any thread.
 class Gate {
 public:
   /// Of a tenant; the gate's lock guards all but the share.
   class Tenant {
   public:
-    std::atomic<uint32_t> share{1};
+    std::atomic<uint32_t> share{1}; // at least 1; weights the clock
 
   private:
     friend class Gate;
@@ -34,18 +35,20 @@ public:
   /// A run that has been let in.
   struct Pass {
     Tenant *tenant = nullptr; // null: there is no gate
-    uint32_t workers = 0;
-    uint64_t charged = 0; // to the tenant's clock so far
+    uint32_t workers = 0;     // that it takes
+    uint64_t charged = 0;     // to the tenant's clock so far
   };
 
   /// How many workers run at the same time; 0: as many as there are.
   void open(uint32_t workers) { slots = workers; }
+  /// Everybody is let in at once.
   bool isOpen() const { return slots == 0; }
 
   /// Waits for its turn; false if the run was stopped before. `queue`, where
   /// the run's trace is to count who waits: its label there.
   bool enter(Tenant &tenant, uint32_t workers, int32_t priority,
              const RunControl &control, Pass &out, const char *queue = nullptr);
+  /// With what the run took, by the clock of the host; lets others in.
   void leave(const Pass &pass, uint64_t nanoseconds);
   /// How many runs wait.
   size_t waiting() {
@@ -54,21 +57,22 @@ public:
   }
 
 private:
+  /// A run before the gate, on its thread's stack.
   struct Waiter {
-    Tenant *tenant;
-    uint32_t workers;
-    int32_t priority;
-    bool isIn = false;
-    uint64_t charged = 0;
+    Tenant *tenant;       // whose run it is
+    uint32_t workers;     // that it will take
+    int32_t priority;     // higher goes first
+    bool isIn = false;    // `admit` has let it in
+    uint64_t charged = 0; // for that, to the tenant's clock
     std::condition_variable changed = {};
   };
   void admit();
 
   std::mutex mutex;
-  uint32_t slots = 0;
-  uint32_t used = 0;
-  uint64_t present = 0; // the clock of who went last
-  List<Waiter *> waiters;
+  uint32_t slots = 0;     // workers at a time; 0: no gate
+  uint32_t used = 0;      // by runs that are in
+  uint64_t present = 0;   // the clock of who went last
+  List<Waiter *> waiters; // in the order they came
 };
 
 } // namespace ashlar::runtime

@@ -20,16 +20,18 @@ public:
               CommandRange range, void *&out);
   /// Nothing of the list is under way.
   void clear();
+  /// The list has run as it is, once more.
   void countRun() { runs += runs < 2; }
 
 private:
+  /// A part of the list that a device has made a graph of.
   struct Graph {
-    const DeviceOps *ops;
-    size_t begin, end;
-    void *handle;
+    const DeviceOps *ops; // of the device
+    size_t begin, end;    // in the list
+    void *handle;         // the device's; null: it makes none
   };
-  Vector<Graph> graphs;
-  unsigned runs = 0; // at most 2
+  Vector<Graph> graphs; // all that were asked for
+  unsigned runs = 0;    // at most 2
 };
 
 } // namespace ashlar::runtime

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cstring>
 
+/// Each holds what it stands for; a module, say, lives until its sessions are
+/// gone as well.
 struct ashlar_runtime_t {
   ASHLAR_OWN_NEW
   std::shared_ptr<ashlar::runtime::Runtime> impl;
@@ -46,7 +48,7 @@ struct ashlar_session_t {
 struct ashlar_bindings_t {
   ASHLAR_OWN_NEW
   std::shared_ptr<ashlar::runtime::Session> session;
-  std::unique_ptr<ashlar::runtime::BoundCall> call;
+  std::unique_ptr<ashlar::runtime::BoundCall> call; // of the session
   ashlar::runtime::Birth birth = {};
 };
 struct ashlar_event_t {
@@ -57,10 +59,12 @@ struct ashlar_event_t {
 
 namespace ashlar::runtime {
 
+/// INVALID_ARGUMENT: "runtime is NULL".
 Status isNull(const char *argument);
 
 /// Of the runtime that a handle belongs to.
 OwnMemory *memoryOf(const ashlar_runtime_t &handle);
+/// The same of the others.
 OwnMemory *memoryOf(const ashlar_budget_t &handle);
 OwnMemory *memoryOf(const ashlar_memory_t &handle);
 OwnMemory *memoryOf(const ashlar_module_t &handle);
@@ -75,6 +79,7 @@ ashlar_status_t guard(const Handle *handle, Body &&body) noexcept {
   return guard(body);
 }
 
+/// Whether it is there and was made in this process.
 template <typename T> bool isUsable(const T *handle) {
   return handle && handle->birth.isOurs();
 }
@@ -91,6 +96,7 @@ template <typename T> void release(T *handle) {
 /// Every such struct begins with its size.
 Status readBytes(const void *given, void *out, size_t bytes,
                  const char *argument);
+/// As many as the caller's size says; fails where that is none.
 Status writeBytes(const void *filled, void *out, size_t bytes,
                   const char *argument);
 

@@ -9,9 +9,12 @@
 
 namespace ashlar::runtime {
 
+/// Set once, before others look; then any thread.
 class Logger {
 public:
+  /// The embedder's function lives as long as the runtime.
   void use(const ashlar_logger_t &given) { logger = given; }
+  /// Before a message is made that costs something.
   bool wants(ashlar_log_level_t level) const {
     return logger.log && uint32_t(level) >= logger.level;
   }
@@ -20,7 +23,7 @@ public:
            const Words &message) const;
 
 private:
-  ashlar_logger_t logger = {};
+  ashlar_logger_t logger = {}; // without a function: nobody listens
 };
 
 } // namespace ashlar::runtime

@@ -17,11 +17,11 @@ class SharedArena;
 
 /// An entry point as the program taken runs it. This is the C API's handle.
 struct ashlar_entry_t {
-  ashlar::runtime::Module *module;
-  const ashlar::fb::Entry *entry;
+  ashlar::runtime::Module *module; // whose entry it is, and which has it
+  const ashlar::fb::Entry *entry;  // in the module's index
   // One, or a piece for each part of the sizes; in the order of the file.
   ashlar::runtime::Vector<const ashlar::fb::ProgramEntry *> pieces;
-  size_t index;
+  size_t index; // among the module's entries
   // Shapes for people; the C API lends them.
   ashlar::runtime::Vector<ashlar::runtime::String> inputShapes;
   ashlar::runtime::Vector<ashlar::runtime::String> outputShapes;
@@ -29,15 +29,17 @@ struct ashlar_entry_t {
 
 namespace ashlar::runtime {
 
+/// What the caller of a load asked for.
 struct LoadOptions {
-  std::shared_ptr<Budget> budget;
-  String name;
-  bool allowNativeCode = false;
-  bool verifyWeights = false;
-  bool shareContent = false;
-  ProgramRequest request;
+  std::shared_ptr<Budget> budget; // that it is charged to
+  String name;                    // of the holder
+  bool allowNativeCode = false;   // code that a process may not survive
+  bool verifyWeights = false;     // read all of them and compare hashes
+  bool shareContent = false;      // with modules of the same budget
+  ProgramRequest request;         // for which devices
 };
 
+/// Loaded by one thread; then nothing of it changes, and any thread reads it.
 class Module {
 public:
   Module(std::shared_ptr<Runtime> runtime, std::unique_ptr<ModuleFile> file,
@@ -59,7 +61,9 @@ public:
   /// After that: charges, then loads. Called once.
   Status load();
 
+  /// Verified; lives as long as this.
   const fb::Module &index() const { return content.file().index(); }
+  /// The one that was chosen.
   const fb::Program &program() const {
     return *index().programs()->Get(choice.program);
   }
@@ -86,47 +90,52 @@ public:
     return scratchPerWorker[device];
   }
 
+  /// What it takes and where it runs.
   void query(ashlar_module_info_t &out) const;
   /// Weights and code of all that is loaded, in place of an entry's own.
   void addLoaded(ashlar_contract_t &out) const {
     out.weights_bytes = weightsBytes;
     out.code_bytes = codeBytes;
   }
+  /// NOT_FOUND names those that there are. The handle lives as long as this.
   Status findEntry(std::string_view name, ashlar_entry_t *&out);
 
-  const std::shared_ptr<Runtime> runtime;
-  const String name;
-  Vector<ashlar_entry_t> entries;
-  uint64_t loadNanoseconds = 0;
+  const std::shared_ptr<Runtime> runtime; // lives longer
+  const String name;                      // of the holder
+  Vector<ashlar_entry_t> entries;         // in the order of the file
+  uint64_t loadNanoseconds = 0;           // what the load took
 
 private:
   /// Where a weight is: in a block or, with null, in the file.
   struct WeightPlace {
     ASHLAR_OWN_NEW
-    ContentBlock *block;
-    uint64_t offset;
+    ContentBlock *block; // null: in the file
+    uint64_t offset;     // in that
   };
   /// What each device reads, by its number.
   Vector<Vector<char>> findWeights() const;
   void takeWeights(uint32_t device, const Vector<char> &used);
+  /// All executables, then the kernels in them.
   Status loadCode();
   Status loadExecutable(uint32_t number, ContentBlock &block);
   Status takeCode(uint32_t number);
+  /// Sets the device's handle for it.
   Status findKernel(const fb::Kernel &kernel);
   Status copyWeights(uint32_t device);
   /// Those of a device that are made: in a block, or with null all.
   void makeWeights(uint32_t device, const ContentBlock *block);
+  /// Fills `entries`; handles do not move from then on.
   void describeEntries();
 
-  const LoadOptions options;
-  ProgramChoice choice;
-  uint64_t weightsBytes = 0; // of all devices
-  uint64_t codeBytes = 0;
+  const LoadOptions options;         // as they were given
+  ProgramChoice choice;              // program and devices, from `plan` on
+  uint64_t weightsBytes = 0;         // of all devices
+  uint64_t codeBytes = 0;            // of what is loaded
   Vector<uint64_t> scratchPerWorker; // by device
   Vector<uint32_t> forms; // of each executable, the one that is loaded
-  Content content;
+  Content content;        // the file, weights and code
   Vector<ContentBlock *> executables; // null: another form is
-  Vector<const void *> kernels;
+  Vector<const void *> kernels;       // devices' handles, by number
   // Of all weights, by device; those that are not used are anywhere.
   std::unique_ptr<WeightPlace[]> weights;
 };

@@ -10,6 +10,7 @@
 
 namespace ashlar::runtime {
 
+/// One thread at a time.
 class NewFile {
 public:
   NewFile() = default;
@@ -34,13 +35,14 @@ public:
   std::string keep();
 
 private:
+  /// In the target's folder, without a name where that can be.
   std::string open(const std::string &folder, unsigned mode);
   std::string publish();
 
-  std::string target;
-  std::string temporary;
-  int file = -1;
-  bool isStream = false;
+  std::string target;    // the path, links followed
+  std::string temporary; // see temporaryName
+  int file = -1;         // negative: there is none
+  bool isStream = false; // written directly
 };
 
 } // namespace ashlar::runtime

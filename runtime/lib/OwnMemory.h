@@ -31,6 +31,7 @@ namespace ashlar::runtime {
 /// The count of one runtime. Any thread.
 class OwnMemory {
 public:
+  /// The owner's part is gone; blocks may be left.
   struct Release {
     void operator()(OwnMemory *memory) const noexcept {
       discount(memory, sizeof(OwnMemory));
@@ -38,9 +39,12 @@ public:
   };
   /// It is gone once its owner and all blocks are.
   using Owner = std::unique_ptr<OwnMemory, Release>;
+  /// Counts itself as well.
   static Owner create();
 
+  /// Bytes now.
   uint64_t current() const { return bytes.load(std::memory_order_relaxed); }
+  /// The most there were at a time.
   uint64_t peak() const { return most.load(std::memory_order_relaxed); }
   /// Of all runtimes together.
   static const OwnMemory &ofAll() { return all; }
@@ -49,6 +53,7 @@ public:
 
   /// Whom this thread works for; null: no runtime.
   static OwnMemory *ofThread() noexcept;
+  /// While it lives, the thread works for that runtime.
   class Scope {
   public:
     explicit Scope(OwnMemory *memory) noexcept;
@@ -56,7 +61,7 @@ public:
     Scope(const Scope &) = delete;
 
   private:
-    OwnMemory *const before;
+    OwnMemory *const before; // the thread's, set back at the end
   };
 
   /// Pages that are mapped, for as long as this lives.
@@ -67,32 +72,38 @@ public:
     Pages(const Pages &) = delete;
 
   private:
-    OwnMemory *const memory;
-    const uint64_t bytes;
+    OwnMemory *const memory; // where they are counted
+    const uint64_t bytes;    // of the mapping
   };
 
   /// Throws std::bad_alloc, as operator new does.
   static void *allocate(size_t bytes);
+  /// Null is nothing. Counts where the block was allocated.
   static void free(void *block) noexcept;
   /// Beyond what operator new keeps by itself.
   static void *allocate(size_t bytes, size_t alignment);
+  /// The same.
   static void free(void *block, size_t alignment) noexcept;
 
 private:
   struct Block;
+  /// Null: only in the sum of all.
   static void count(OwnMemory *memory, uint64_t more) noexcept;
+  /// The last bytes of a count end it.
   static void discount(OwnMemory *memory, uint64_t less) noexcept;
   static void *enter(void *start, size_t head, size_t all) noexcept;
   static void *leave(void *block, size_t head) noexcept;
   constexpr OwnMemory() = default;
+  /// And notes the most there were.
   void add(uint64_t more) noexcept;
   void remove(uint64_t less) noexcept;
 
-  std::atomic<uint64_t> bytes{0};
-  std::atomic<uint64_t> most{0};
-  static OwnMemory all, none;
+  std::atomic<uint64_t> bytes{0}; // now
+  std::atomic<uint64_t> most{0};  // at a time
+  static OwnMemory all, none;     // never end
 };
 
+/// For the standard's containers. All are equal: a block knows its count.
 template <typename T> struct OwnAllocator {
   using value_type = T;
   OwnAllocator() = default;
@@ -121,6 +132,7 @@ bool operator!=(const OwnAllocator<T> &, const OwnAllocator<U> &) {
   return false;
 }
 
+/// The standard's, counted.
 using String =
     std::basic_string<char, std::char_traits<char>, OwnAllocator<char>>;
 template <typename T> using Vector = std::vector<T, OwnAllocator<T>>;
@@ -131,6 +143,7 @@ template <typename Key, typename Value>
 using Map = std::map<Key, Value, std::less<Key>,
                      OwnAllocator<std::pair<const Key, Value>>>;
 
+/// std::make_shared, counted.
 template <typename T, typename... Arguments>
 std::shared_ptr<T> makeShared(Arguments &&...arguments) {
   return std::allocate_shared<T>(OwnAllocator<T>(),

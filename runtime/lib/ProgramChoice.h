@@ -11,13 +11,15 @@
 
 namespace ashlar::runtime {
 
+/// What a load asks for.
 struct ProgramRequest {
   Vector<String> devices; // in order of preference; empty: any
-  bool strict = true;
+  bool strict = true;     // one of these or none
 };
 
+/// What it gets.
 struct ProgramChoice {
-  uint32_t program = 0;
+  uint32_t program = 0; // in the module's order
   /// The program's own device first, then those of its companions.
   Vector<ashlar_device_t *> devices;
   /// The one that was asked for, which is not destroyed meanwhile; null: none.

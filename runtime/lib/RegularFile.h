@@ -12,6 +12,7 @@
 
 namespace ashlar::runtime {
 
+/// One thread at a time opens it, once.
 class RegularFile {
 public:
   RegularFile() = default;
@@ -35,10 +36,10 @@ public:
   bool isShortage() const { return shortage; }
 
 private:
-  int file = -1;
-  uint64_t byteCount = 0;
-  bool missing = false;
-  bool shortage = false;
+  int file = -1;          // negative: not open
+  uint64_t byteCount = 0; // when it was opened
+  bool missing = false;   // see isMissing
+  bool shortage = false;  // see isShortage
 };
 
 } // namespace ashlar::runtime

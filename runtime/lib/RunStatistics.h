@@ -12,32 +12,40 @@
 
 namespace ashlar::runtime {
 
+/// A sum.
 class Counter {
 public:
+  /// One thread at a time.
   void add(uint64_t amount) {
     value.store(value.load(std::memory_order_relaxed) + amount,
                 std::memory_order_relaxed);
   }
+  /// Any thread; perhaps without the last.
   uint64_t get() const { return value.load(std::memory_order_relaxed); }
 
 private:
   std::atomic<uint64_t> value{0};
 };
 
+/// How often runs took how long, by powers of two.
 class Histogram {
 public:
+  /// One thread at a time.
   void add(uint64_t nanoseconds);
+  /// Any thread.
   void addTo(ashlar_histogram_t &out) const;
 
 private:
-  Counter sum;
-  Counter buckets[ASHLAR_HISTOGRAM_BUCKETS];
+  Counter sum;                               // nanoseconds
+  Counter buckets[ASHLAR_HISTOGRAM_BUCKETS]; // how many took so long
 };
 
+/// Of a session, which counts; its budget looks.
 struct RunStatistics {
   Counter runs, failures, cancelled, copies, copiedBytes;
-  Histogram waiting, running;
+  Histogram waiting, running; // before a run, and in it
 
+  /// Any thread.
   void addTo(ashlar_stats_t &out) const;
 };
 

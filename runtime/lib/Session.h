@@ -15,15 +15,16 @@
 
 namespace ashlar::runtime {
 
+/// What the caller of a session asked for.
 struct SessionOptions {
-  String name;
-  std::shared_ptr<Budget> budget;
-  uint32_t threads = 0; // 0: the runtime's default
-  bool poison = false;
-  bool reserveAll = false;
-  uint64_t growthStep = 0;
-  uint64_t highWater = 0; // 0: none
-  int32_t priority = 0;
+  String name;                        // of the holder
+  std::shared_ptr<Budget> budget;     // that it is charged to
+  uint32_t threads = 0;               // 0: the runtime's default
+  bool poison = false;                // see Session::poison
+  bool reserveAll = false;            // all that any run may need, at once
+  uint64_t growthStep = 0;            // bytes; 0: as many as are needed
+  uint64_t highWater = 0;             // 0: none
+  int32_t priority = 0;               // higher runs first, within a tenant
   std::shared_ptr<SharedArena> arena; // null: one of its own
   bool waitsForArena = true;          // where another session has it
   void *stream = nullptr;             // of the caller's; null: none
@@ -32,6 +33,8 @@ struct SessionOptions {
 /// When a run that is asked for now is to have ended; 0: never.
 uint64_t deadlineAfter(uint64_t now, uint64_t nanoseconds);
 
+/// One run at a time: who comes meanwhile waits. Any thread, where that is
+/// said; otherwise one at a time, the call's.
 class Session {
 public:
   Session(std::shared_ptr<Module> module, SessionOptions options);
@@ -48,6 +51,7 @@ public:
   bool owns(const ashlar_entry_t &entry) const {
     return entry.module == module.get();
   }
+  /// Lives as long as the session.
   Module &moduleOf() const { return *module; }
 
   /// Waits for the run in flight, then runs on this thread. The time of all of
@@ -68,11 +72,15 @@ public:
 
   // What bound calls need.
   const fb::Module &index() const { return module->index(); }
+  /// The one that was chosen.
   const fb::Program &program() const { return module->program(); }
   /// Where inputs, outputs and arena 0 are.
   ashlar_device_t &home() const { return module->home(); }
+  /// By number, as the module has them.
   const Vector<ashlar_device_t *> &devices() const { return module->devices(); }
+  /// The device's handle.
   const void *kernel(uint32_t number) const { return module->kernel(number); }
+  /// Where a device finds it.
   DeviceAddress weight(uint32_t device, uint32_t number) const {
     return module->weight(device, number);
   }
@@ -112,6 +120,7 @@ public:
   /// host's memory stays until all is finished.
   Status copyIn(DeviceAddress to, ashlar_device_t *device, void *data,
                 uint64_t bytes);
+  /// The other way; the host's bytes are there after finishAll.
   Status copyOut(ashlar_device_t *device, void *data, DeviceAddress from,
                  uint64_t bytes);
   /// One more copy between two memories, in the statistics.
@@ -123,20 +132,22 @@ public:
   /// in the session's own.
   Status ownedOutput(const ashlar_entry_t &entry, uint32_t index,
                      uint64_t bytes, void *&data, uint64_t &capacity);
+  /// For a copy of the caller's tensor, where the home can read it.
   Status stagingInput(const ashlar_entry_t &entry, uint32_t index,
                       uint64_t bytes, DeviceAddress &data);
+  /// Where the home writes what is then copied to the caller.
   Status stagingOutput(const ashlar_entry_t &entry, uint32_t index,
                        uint64_t bytes, DeviceAddress &data);
 
-  const String name;
+  const String name; // of the holder
 
   // SessionQueues.cpp
   struct Queue {
-    ashlar_device_t &device;
-    void *handle = nullptr;
-    void *event = nullptr;
-    bool isPending = false; // something may be under way
-    uint64_t epoch = 0;     // barriers before what it was given last
+    ashlar_device_t &device; // whose queue it is
+    void *handle = nullptr;  // the device's queue
+    void *event = nullptr;   // the device's, recorded to order two queues
+    bool isPending = false;  // something may be under way
+    uint64_t epoch = 0;      // barriers before what it was given last
   };
   /// Of the device where inputs, outputs and arena 0 are.
   Queue &homeQueue() { return queues[homeOf(program())]; }
@@ -171,18 +182,20 @@ private:
     TracedCopy(const Session &session, const char *what, uint64_t bytes);
     ~TracedCopy();
     const std::shared_ptr<Trace> into; // null: there is none
-    const char *label = nullptr;
-    uint64_t begin = 0;
+    const char *label = nullptr;       // the trace's
+    uint64_t begin = 0;                // by the trace's clock
   };
+  /// Of one entry, by the tensor's number; null until they are used.
   struct EntryBuffers {
-    Vector<std::unique_ptr<Buffer>> outputs;
-    Vector<std::unique_ptr<Buffer>> stagedInputs;
-    Vector<std::unique_ptr<Buffer>> stagedOutputs;
+    Vector<std::unique_ptr<Buffer>> outputs;       // the session's own
+    Vector<std::unique_ptr<Buffer>> stagedInputs;  // copies
+    Vector<std::unique_ptr<Buffer>> stagedOutputs; // to be copied
   };
+  /// A run for the session's own thread.
   struct Job {
-    BoundCall *call = nullptr;
-    std::shared_ptr<Event> event;
-    uint64_t asked = 0; // when
+    BoundCall *call = nullptr;    // null: there is none
+    std::shared_ptr<Event> event; // who waits for it
+    uint64_t asked = 0;           // when
   };
 
   /// `bytes` in `slot`, charged and allocated; what is there grows. All of the
@@ -209,6 +222,7 @@ private:
   Status addQueue(ashlar_device_t &device, const QueueOptions &given);
   /// One for each device of the program, in its order.
   Status startQueues();
+  /// Waits for them, then they are gone.
   void stopQueues();
   /// To the device, or to those that control flow goes on between.
   Status submitList(const CommandList &list, RunControl &control,
@@ -236,36 +250,36 @@ private:
   void traceRun(const std::shared_ptr<Trace> &into, const BoundCall &call,
                 uint64_t asked, uint64_t start, uint64_t end);
 
-  const std::shared_ptr<Module> module;
-  const SessionOptions options;
-  uint32_t workers = 1;
-  SessionNeeds needs;
-  uint64_t trims = 0;
-  Vector<std::unique_ptr<Buffer>> arenas;  // one per device, by number
-  Vector<std::unique_ptr<Buffer>> scratch; // one per device
-  Vector<EntryBuffers> buffers;            // one per entry
-  Vector<std::unique_ptr<BoundCall>> calls;
-  Vector<char> bounce; // empty until it is needed
-  bool anyReturnsEarly = false;
+  const std::shared_ptr<Module> module;     // which thus lives longer
+  const SessionOptions options;             // as they were given
+  uint32_t workers = 1;                     // of each device's queue
+  SessionNeeds needs;                       // from `start` on
+  uint64_t trims = 0;                       // of its own memory
+  Vector<std::unique_ptr<Buffer>> arenas;   // one per device, by number
+  Vector<std::unique_ptr<Buffer>> scratch;  // one per device
+  Vector<EntryBuffers> buffers;             // one per entry
+  Vector<std::unique_ptr<BoundCall>> calls; // one per entry
+  Vector<char> bounce;                      // empty until it is needed
+  bool anyReturnsEarly = false;             // of the devices
 
   // The run in flight and the thread that serves it.
   Thread server;
   std::mutex mutex;
   std::condition_variable changed;
-  Job job;
-  std::shared_ptr<Event> inFlight;
-  RunControl ownControl; // of runs on the caller's thread
-  bool quit = false;
-  std::atomic<bool> busy{false};
+  Job job;                         // taken by the server
+  std::shared_ptr<Event> inFlight; // of the job, until it has ended
+  RunControl ownControl;           // of runs on the caller's thread
+  bool quit = false;               // the server is to end
+  std::atomic<bool> busy{false};   // a run goes on or is about to
 
-  RunStatistics statistics;
-  Counter stagedTensors, stagedBytes; // without copies between devices
-  std::atomic<uint64_t> lastRunNanoseconds{0};
+  RunStatistics statistics;                    // its budget looks at them
+  Counter stagedTensors, stagedBytes;          // without copies between devices
+  std::atomic<uint64_t> lastRunNanoseconds{0}; // 0: none has ended
 
-  String traceContext;
+  String traceContext;           // a traceparent, or ""
   std::weak_ptr<Trace> tracedBy; // who owns the line
-  uint32_t traceLine = 0;
-  uint64_t tracedUntil = 0;
+  uint32_t traceLine = 0;        // in that trace
+  uint64_t tracedUntil = 0;      // no span begins before, on this line
 };
 
 } // namespace ashlar::runtime

@@ -12,6 +12,7 @@
 
 namespace ashlar::runtime {
 
+/// In bytes.
 struct SessionNeeds {
   uint64_t arenaRoom = 0;   // of arena 0, for the largest sizes
   Vector<uint64_t> arenas;  // by number; at first

@@ -10,6 +10,7 @@
 
 namespace ashlar::runtime {
 
+/// Opened by one thread; then any thread. The device must not be lost.
 class SharedMemory {
 public:
   explicit SharedMemory(std::shared_ptr<Runtime> runtime)
@@ -20,15 +21,17 @@ public:
   /// At most once. New memory where `descriptor` is negative.
   Status open(const ashlar_device_t &on, Budget &budget, const String &name,
               int descriptor, uint64_t bytes);
+  /// A descriptor that the caller closes.
   Status share(int *outDescriptor) const;
+  /// Where it is, how large, and whose.
   void query(ashlar_memory_info_t &out) const;
 
-  const std::shared_ptr<Runtime> runtime;
+  const std::shared_ptr<Runtime> runtime; // which thus lives longer
 
 private:
   std::shared_ptr<ashlar_device_t> device; // so that no part goes meanwhile
-  Charge charge;
-  ExternalMemory memory; // of size 0: none
+  Charge charge;                           // as outputs, while it is open
+  ExternalMemory memory;                   // of size 0: none
 };
 
 } // namespace ashlar::runtime

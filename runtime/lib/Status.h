@@ -15,6 +15,8 @@
 
 namespace ashlar::runtime {
 
+/// A code, a sentence and what that is about. A copy is the same failure; any
+/// thread.
 class [[nodiscard]] Status {
 public:
   Status() = default;
@@ -61,8 +63,8 @@ private:
 /// built in many places: a letter says what a part is, and one or two words
 /// where.
 template <size_t N> struct Message {
-  const char *letters;
-  uint64_t words[N];
+  const char *letters; // of letterOf, ended
+  uint64_t words[N];   // wordsOf each
   operator String() const;
 };
 
@@ -72,13 +74,16 @@ template <typename Part> constexpr char letterOf() {
     return std::is_signed_v<Part> ? 'i' : 'u';
   return std::is_convertible_v<const Part &, const char *> ? 't' : 's';
 }
+/// A pointer or a number is one word, text with a length two.
 template <typename Part> constexpr size_t wordsOf() {
   return letterOf<Part>() == 's' ? 2 : 1;
 }
+/// Letters in one text.
 template <char... Letters> struct LettersOf {
   static constexpr char text[] = {Letters..., 0};
 };
 
+/// Writes a part's words and gives the place behind them.
 inline uint64_t *addWord(uint64_t *at, const char *text) {
   *at = reinterpret_cast<uintptr_t>(text);
   return at + 1;
@@ -97,6 +102,7 @@ uint64_t *addWord(uint64_t *at, Integer number) {
 template <size_t N>
 uint64_t *addWord(uint64_t *, const Message<N> &) = delete; // would dangle
 
+/// What letters and words say.
 String join(const char *letters, const uint64_t *words);
 
 template <size_t N> Message<N>::operator String() const {
@@ -125,22 +131,26 @@ public:
   template <size_t N>
   Words(const Message<N> &message)
       : letters(message.letters), words(message.words) {}
+  /// Makes the string.
   String text() const { return join(letters, words ? words : own); }
 
 private:
-  const char *letters;
+  const char *letters;             // as a message's
   const uint64_t *words = nullptr; // of a message
-  uint64_t own[2];
+  uint64_t own[2];                 // of a plain text
 };
 
 // Out of line, so that who fails makes no strings.
 Status failure(ashlar_status_code_t code, const Words &message,
                const Words &place = "");
+/// INVALID_ARGUMENT.
 Status invalidArgument(const Words &message, const Words &place = "");
+/// CORRUPT.
 Status corrupt(const Words &message, const Words &place = "");
 
 /// Hands a status to C. Never throws: a message that does not fit is cut.
 ashlar_status_t exportStatus(const Status &status) noexcept;
+/// INTERNAL, where no memory for a message is left.
 ashlar_status_t exportOutOfMemory() noexcept;
 ashlar_status_t exportOk() noexcept;
 

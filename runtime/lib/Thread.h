@@ -13,6 +13,7 @@
 
 namespace ashlar::runtime {
 
+/// Of one owner.
 class Thread {
 public:
   Thread();
@@ -22,7 +23,9 @@ public:
 
   /// Once. The name has at most 15 letters.
   Status start(const char *name, void (*function)(void *of), void *of);
+  /// And not joined yet.
   bool isStarted() const { return task != nullptr; }
+  /// Waits for its function; nothing where it does not run.
   void join();
 
 private:
@@ -30,7 +33,7 @@ private:
   /// is counted does not depend on when the thread begins.
   struct Task;
 
-  pthread_t thread = {};
+  pthread_t thread = {};      // while there is a task
   std::unique_ptr<Task> task; ///< null: it does not run
 };
 

@@ -16,6 +16,7 @@
 
 namespace ashlar::runtime {
 
+/// Any thread records. What does not fit any more is dropped and counted.
 class Trace {
 public:
   Trace(String path, const Clock &clock);
@@ -41,32 +42,34 @@ public:
   Status write() const;
 
 private:
+  /// A span, or what a counter came to.
   struct Record {
-    const char *label;
-    const char *context;
-    uint64_t begin;
-    uint64_t end; // of a counter, its value
-    uint32_t worker;
-    uint32_t thread;
-    std::atomic<bool> filled;
+    const char *label;        // interned
+    const char *context;      // interned; null: none
+    uint64_t begin;           // by the clock, as all times
+    uint64_t end;             // of a counter, its value
+    uint32_t worker;          // or a line, or `counter`
+    uint32_t thread;          // Linux' number of who recorded
+    std::atomic<bool> filled; // all of it is there
   };
-  static constexpr uint64_t capacity = 1000000;
+  static constexpr uint64_t capacity = 1000000; // records
 
+  /// Their names, as metadata events.
   void writeLines(std::FILE *file, const char *&separator) const;
 
-  const String path;
-  const Clock clock;
-  const uint64_t start;
+  const String path;    // of the file
+  const Clock clock;    // the runtime's
+  const uint64_t start; // when it was made
   mutable std::mutex mutex;
-  Set<String> labels;
+  Set<String> labels; // all that were interned
   // Group and name; the first has number firstLine.
   Vector<std::pair<String, String>> lines;
   static constexpr uint32_t firstLine = uint32_t(1) << 31;
   // In the place of a worker.
   static constexpr uint32_t counter = UINT32_MAX;
-  Record *records = nullptr;
-  const OwnMemory::Pages pages{capacity * sizeof(Record)};
-  std::atomic<uint64_t> next{0};
+  Record *records = nullptr; // pages that come with their first record
+  const OwnMemory::Pages pages{capacity * sizeof(Record)}; // counted
+  std::atomic<uint64_t> next{0}; // of all, dropped ones too
 };
 
 } // namespace ashlar::runtime

@@ -10,11 +10,12 @@
 
 namespace ashlar::runtime {
 
+/// Of one virtual device, for as long as somebody has it.
 struct VirtualPart {
   std::shared_ptr<Budget>
-      setAside;     // below the runtime's, of the whole's memory
-  uint32_t workers; // that run at the same time
-  Gate gate;
+      setAside;        // below the runtime's, of the whole's memory
+  uint32_t workers;    // that run at the same time
+  Gate gate;           // its workers
   Gate::Tenant tenant; // all of its runs
 };
 

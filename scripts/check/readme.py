@@ -5,7 +5,8 @@
   - A block after `<!-- file: PATH -->` is that file, less its licence comment;
     `--update` puts it there.
   - A block after `<!-- run -->` is run, line by line, in a copy of nothing but
-    links to the repository, and must end with 0.
+    links to the repository, and must end with 0. A line that ends with a
+    backslash goes on in the next one; comments are no lines.
   - Links between documents point at files that exist.
 """
 
@@ -79,8 +80,8 @@ def check_commands(document, text, build, count):
                 if name not in (".git", "build"):
                     os.symlink(ROOT / name, pathlib.Path(work) / name)
             os.symlink(build, pathlib.Path(work) / "build")
-            for line in block.splitlines():
-                if not line.strip():
+            for line in re.sub(r"\\\n *", "", block).splitlines():
+                if not line.strip() or line.startswith("#"):
                     continue
                 done = subprocess.run(
                     ["bash", "-c", line], cwd=work, capture_output=True,

@@ -21,8 +21,8 @@ class Trace;
 /// can read, and how many bytes behind it. Nobody but the device follows it,
 /// unless the device says that its memory can be seen by the host.
 struct DeviceAddress {
-  void *base = nullptr;
-  uint64_t offset = 0;
+  void *base = nullptr; // a pointer or a handle, as the device has it
+  uint64_t offset = 0;  // bytes
 
   /// Where bases are pointers.
   void *pointer() const {
@@ -39,6 +39,7 @@ struct DeviceAddress {
   }
 };
 
+/// One step of a run. Which fields count, its kind says.
 struct Command {
   enum Kind : uint32_t {
     Dispatch,
@@ -58,7 +59,7 @@ struct Command {
                // reached `extent`; a negative extent is no limit
     LoopNext   // counts, then goes to `target`
   };
-  static constexpr uint32_t none = ~uint32_t(0);
+  static constexpr uint32_t none = ~uint32_t(0); // of a number in a list
 
   Kind kind;
   uint32_t firstPointer;   // into CommandList::pointers; a copy has two, source
@@ -83,6 +84,8 @@ struct Command {
 /// How deep blocks nest at most, the outermost not counted.
 inline constexpr uint32_t maximumNesting = 16;
 
+/// All commands of a call, resolved, and what they refer to by number. One
+/// thread at a time changes it; devices only read it.
 struct CommandList {
   /// What may be touched behind a pointer.
   struct Extent {
@@ -99,13 +102,13 @@ struct CommandList {
     ASHLAR_OWN_NEW
     unsigned char bytes[128];
   };
-  Vector<Command> commands;
-  Vector<DeviceAddress> addresses;
-  Vector<void *> pointers; // the same, where bases are pointers
-  Vector<Extent> extents;  // one per address
-  Vector<int64_t> parameters;
-  Vector<Launch> launches;
-  std::unique_ptr<Blob[]> blobs;
+  Vector<Command> commands;        // in order
+  Vector<DeviceAddress> addresses; // of bindings and copies
+  Vector<void *> pointers;         // the same, where bases are pointers
+  Vector<Extent> extents;          // one per address
+  Vector<int64_t> parameters;      // numbers of dispatches
+  Vector<Launch> launches;         // of dispatches with workgroups
+  std::unique_ptr<Blob[]> blobs;   // encoded before the first run
   // Some command has more than one group; otherwise one worker does it all.
   bool parallel = false;
   // Some command is control flow.
@@ -136,7 +139,7 @@ struct LoopCounters {
 /// What a run and its observers tell each other while it goes on.
 class RunControl {
 public:
-  static constexpr uint64_t none = ~uint64_t(0);
+  static constexpr uint64_t none = ~uint64_t(0); // of `failure`
 
   /// The first failure wins; later commands are skipped. What a device knows
   /// beyond the code, `why` says.
@@ -147,6 +150,7 @@ public:
       reason = std::move(why);
     stop.store(true, std::memory_order_relaxed);
   }
+  /// Any thread. Work under way ends first.
   void cancel() {
     cancelled.store(true, std::memory_order_relaxed);
     stop.store(true, std::memory_order_relaxed);
@@ -162,6 +166,7 @@ public:
   bool wasCancelled() const {
     return cancelled.load(std::memory_order_relaxed);
   }
+  /// After the run: which command failed first, and with which code.
   bool failed(uint32_t &command, int32_t &code) const {
     uint64_t packed = failure.load();
     command = uint32_t(packed >> 32);
@@ -177,20 +182,22 @@ public:
   /// Of the clock; 0: none.
   uint64_t deadlineTime() const { return deadline; }
 
+  /// Of times and of the deadline.
   const Clock &clock() const { return time; }
 
   std::shared_ptr<Trace> trace; // null: nothing is recorded
 
 private:
+  /// Looks at the clock; from the deadline on the run is stopped.
   bool isLate() const;
 
-  Clock time;
-  uint64_t deadline = 0;
-  mutable std::atomic<bool> stop{false};
-  mutable std::atomic<bool> late{false};
-  std::atomic<bool> cancelled{false};
-  std::atomic<uint64_t> failure{none};
-  String reason;
+  Clock time;                            // the runtime's
+  uint64_t deadline = 0;                 // of the clock; 0: none
+  mutable std::atomic<bool> stop{false}; // nothing more is begun
+  mutable std::atomic<bool> late{false}; // the deadline was why
+  std::atomic<bool> cancelled{false};    // somebody's call was why
+  std::atomic<uint64_t> failure{none};   // command << 32 | code; none
+  String reason;                         // the device's, of the first failure
 };
 
 } // namespace ashlar::runtime

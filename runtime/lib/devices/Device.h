@@ -24,6 +24,7 @@ class Logger;
 /// this machine, which `cpu` reaches without one.
 inline constexpr const char *hostProcessorFeature = "host-processor";
 
+/// What a queue is made for. All that it points to outlives it.
 struct QueueOptions {
   uint32_t workers;                  // at least 1
   const ashlar_executor_t *executor; // null: threads of the queue's own
@@ -32,6 +33,7 @@ struct QueueOptions {
   void *stream;                      // the caller's, of takesStreams; or null
 };
 
+/// Where a device's memory is, as the host sees it.
 enum class MemoryKind {
   Host,   // the host's own: what is there, kernels use where it is
   Shared, // the device's, at addresses where the host sees it as well
@@ -43,7 +45,7 @@ enum class CopyKind { In, Out, Within };
 
 /// How a kernel's function is called, as the module says.
 struct KernelForm {
-  const char *symbol;
+  const char *symbol;   // in the executable
   uint32_t bindings;    // how many addresses a dispatch gives
   uint32_t integers;    // how many numbers
   uint32_t block[3];    // threads of a workgroup; zeros: it has none
@@ -65,8 +67,8 @@ struct KernelForm {
 /// follow each other.
 struct TensorMap {
   static constexpr uint32_t maximumRank = 5;
-  uint32_t elementType; // ashlar_element_type_t
-  uint32_t rank;
+  uint32_t elementType;         // ashlar_element_type_t
+  uint32_t rank;                // at least 1
   int64_t sizes[maximumRank];   // elements
   int64_t strides[maximumRank]; // bytes; the first is an element's
   uint32_t box[maximumRank];    // elements that one copy takes
@@ -78,10 +80,10 @@ struct TensorMap {
 /// all that the queue was given before is finished. List and control stay until
 /// it is finished, the counters until the call has returned.
 struct Submission {
-  const CommandList &list;
-  CommandRange range;
-  RunControl &control;
-  const LoopCounters &counters;
+  const CommandList &list;      // stays until it is finished
+  CommandRange range;           // of work and barriers alone
+  RunControl &control;          // stays until it is finished
+  const LoopCounters &counters; // of this turn; until the call returns
 
   /// Where a copy's source (0) or target (1) lies in this turn of its loop.
   DeviceAddress side(const Command &copy, unsigned i) const {
@@ -92,9 +94,9 @@ struct Submission {
 
 /// Memory that other processes and libraries can have as well.
 struct ExternalMemory {
-  DeviceAddress address;
-  uint64_t size = 0;
-  uint64_t handle = 0; // the device's
+  DeviceAddress address; // its first byte
+  uint64_t size = 0;     // bytes
+  uint64_t handle = 0;   // the device's
 };
 
 /// How a device has such memory; all are there.
@@ -109,15 +111,17 @@ struct ExternalOps {
   /// A descriptor for the caller.
   Status (*share)(void *device, const ExternalMemory &memory,
                   int *outDescriptor);
+  /// Others who have a descriptor keep theirs.
   void (*close)(void *device, const ExternalMemory &memory);
 };
 
+/// Those that are not said to be null are there.
 struct DeviceOps {
   /// "cpu": what device names say.
   const char *type;
   /// What Program.device_type says of programs for it: mostly `type`.
   const char *programs;
-  MemoryKind memory;
+  MemoryKind memory; // of all that it allocates
   /// Executables are machine code of this process.
   bool runsNativeCode;
   /// Errors offer it among the devices there are; false where only those who
@@ -129,7 +133,9 @@ struct DeviceOps {
 
   /// How many there are; 0 also when a driver is missing.
   uint32_t (*count)();
+  /// `ordinal` is below `count`.
   Status (*open)(uint32_t ordinal, void **outDevice);
+  /// Nothing that was made there is left.
   void (*close)(void *device);
   /// Instruction sets, in LLVM's names, separated by commas.
   String (*features)(void *device);
@@ -144,10 +150,14 @@ struct DeviceOps {
   /// more when it is freed.
   Status (*allocate)(void *device, uint64_t size, ashlar_memory_kind_t use,
                      DeviceAddress *outAddress);
+  /// With the size that was asked for.
   void (*free)(void *device, DeviceAddress address, uint64_t size);
 
+  /// Copies what it needs of the image. CORRUPT: it is none; UNSUPPORTED: the
+  /// driver does not take it.
   Status (*loadExecutable)(void *device, const void *image, uint64_t size,
                            void **outExecutable);
+  /// No queue uses it any more.
   void (*unloadExecutable)(void *device, void *executable);
   /// The handle lives as long as the executable. UNSUPPORTED for a form that
   /// the device does not have.
@@ -176,7 +186,9 @@ struct DeviceOps {
   /// recorded is finished; before that, it has. It is used again and again, so
   /// that runs allocate nothing.
   Status (*createEvent)(void *device, void **outEvent);
+  /// Nobody waits for it.
   void (*destroyEvent)(void *event);
+  /// In queue order; takes the place of the last time.
   Status (*record)(void *queue, void *event);
   /// What the queue is given from now on waits for the event, which is of a
   /// device of the same type and lives until then.
@@ -194,6 +206,7 @@ struct DeviceOps {
   /// one that the device does not make: the list is submitted as before.
   Status (*capture)(void *queue, const CommandList &list, CommandRange range,
                     void **outGraph);
+  /// As `submit`; the graph and the control stay until it is finished.
   Status (*launch)(void *queue, void *graph, RunControl &control);
   /// It is not under way.
   void (*destroyGraph)(void *graph);
@@ -224,6 +237,7 @@ struct DeviceOps {
 /// Of queues that have finished whenever a call returns.
 namespace finished {
 Status createEvent(void *device, void **outEvent);
+/// Nothing: all have the same one.
 void destroyEvent(void *event);
 Status record(void *queue, void *event);
 Status waitFor(void *queue, void *event);
@@ -231,6 +245,7 @@ Status wait(void *event, uint64_t timeoutNanoseconds, bool *outCame);
 /// Where addresses are the host's, too.
 Status copy(void *queue, CopyKind kind, DeviceAddress to, DeviceAddress from,
             uint64_t size);
+/// By `copy`, where addresses are the host's.
 Status readBack(void *queue, DeviceAddress from, void *host, uint64_t size);
 } // namespace finished
 
@@ -264,7 +279,9 @@ public:
   ashlar_device_t(const ashlar_device_t &) = delete;
   ashlar_device_t &operator=(const ashlar_device_t &) = delete;
 
+  /// Once, before everything else.
   ashlar::runtime::Status open(uint32_t ordinal);
+  /// Whether it is among the features, as a whole.
   bool hasFeature(std::string_view feature) const;
   /// Weights, inputs and outputs are used where they are.
   bool usesHostMemory() const {
@@ -274,18 +291,19 @@ public:
   /// Keeps the first failure, which is what all later calls report, those of
   /// all its parts as well.
   void lose(const ashlar::runtime::Status &cause);
+  /// OK, or the failure that it was lost by.
   ashlar::runtime::Status status() const;
 
-  const ashlar::runtime::DeviceOps &ops;
-  const ashlar::runtime::String name;
-  ashlar::runtime::String features;
-  void *state = nullptr;
-  ashlar_device_t &whole; // itself, unless it is a part
+  const ashlar::runtime::DeviceOps &ops; // of its type
+  const ashlar::runtime::String name;    // "cpu:0", "cpu:0/tenant-a"
+  ashlar::runtime::String features;      // separated by commas
+  void *state = nullptr;                 // DeviceOps' handle; null until open
+  ashlar_device_t &whole;                // itself, unless it is a part
   const std::shared_ptr<ashlar::runtime::VirtualPart> part; // null: it is none
 
 private:
   mutable std::mutex mutex;
-  ashlar::runtime::Status firstFailure;
+  ashlar::runtime::Status firstFailure; // OK: it is not lost
 };
 
 #endif // ASHLAR_RUNTIME_LIB_DEVICES_DEVICE_H

@@ -89,8 +89,8 @@ public:
 private:
   std::mutex mutex;
   RunControl *control = nullptr; // null: there is none
-  uint64_t launches = 0;
-  Traced traced;
+  uint64_t launches = 0;         // begins of all times
+  Traced traced;                 // GpuTrace or such
 };
 
 } // namespace ashlar::runtime

@@ -22,6 +22,7 @@ protected:
   ~ConditionReader() = default;
 };
 
+/// Of one run, on one thread.
 class Sequencer {
 public:
   /// Without a reader, conditions are behind the list's pointers.
@@ -41,10 +42,11 @@ public:
     return control.stopped() ? size : at;
   }
 
+  /// Where the loops are now.
   const LoopCounters &counters() const { return loops; }
 
-  const CommandList &list;
-  RunControl &control;
+  const CommandList &list; // outlives it
+  RunControl &control;     // of the run
 
 private:
   bool isSet(const Command &command) const {
@@ -55,6 +57,7 @@ private:
                         list.pointers[command.firstPointer]) != 0;
   }
 
+  /// The command to go on with behind control command `at`.
   size_t step(size_t at) {
     const Command &command = list.commands[at];
     int64_t *counters = loops.values;
@@ -82,8 +85,8 @@ private:
     }
   }
 
-  ConditionReader *const reader;
-  LoopCounters loops;
+  ConditionReader *const reader; // null: bytes are in the host's memory
+  LoopCounters loops;            // as far as it has come
 };
 
 } // namespace ashlar::runtime

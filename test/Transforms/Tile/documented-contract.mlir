@@ -11,7 +11,8 @@ func.func @product(%a: memref<8x64xf32>, %b: memref<64x16xf32>, %bias: memref<16
   tile.contract a(%a : memref<8x64xf32>) b(%b : memref<64x16xf32>)
       epilogue(%bias : memref<16xf32>) outs(%c : memref<8x16xf32>) attributes {
     parallel = array<i64: 8, 16>, reduced = array<i64: 64>, maps = [#mk, #kn, #n, #mn],
-    strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 16 | 32] order [0, 1, 2], acc vectors promote 0, hints {unroll = 4 : i64}>} {
+    strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 16 | 32] order [0, 1, 2], acc vectors promote 0,
+                              hints {unroll = 4 : i64}>} {
   ^bb0(%sum: f32, %p: f32):
     %y = arith.addf %sum, %p : f32
     tile.yield %y : f32

@@ -14,6 +14,8 @@
 
 namespace ashlar::runtime {
 
+/// Loaded once, by one thread; then any thread finds functions, which live as
+/// long as it does.
 class CodeImage {
 public:
   ASHLAR_OWN_NEW
@@ -22,17 +24,24 @@ public:
   CodeImage &operator=(const CodeImage &) = delete;
   ~CodeImage();
 
+  /// Verifies and copies the image. CORRUPT: it is none, or cannot be linked;
+  /// UNSUPPORTED: it is for another version of the kernel ABI; INTERNAL: the
+  /// system refuses.
   static Status load(const void *image, uint64_t size,
                      std::unique_ptr<CodeImage> &out);
+  /// Null: the image has no such symbol.
   void *find(const char *symbol) const;
 
 private:
+  /// Into new memory, which nobody can change from then on.
   Status write(const void *image, uint64_t size);
+  /// Has the system's loader map that memory.
   Status openLibrary();
+  /// That kernels are called as this runtime calls them.
   Status checkVersion() const;
 
-  int descriptor = -1;
-  void *library = nullptr;
+  int descriptor = -1;     // of the memory; negative: there is none
+  void *library = nullptr; // the loader's handle
 };
 
 } // namespace ashlar::runtime

@@ -6,7 +6,8 @@
 #include "../Device.h"
 
 namespace ashlar::runtime {
+/// The processor that this process runs on.
 extern const DeviceOps cpuDeviceOps;
-}
+} // namespace ashlar::runtime
 
 #endif // ASHLAR_RUNTIME_LIB_DEVICES_CPU_CPUDEVICE_H

@@ -8,7 +8,8 @@
 #include "../Device.h"
 
 namespace ashlar::runtime {
+/// In multiples of a page; a descriptor is one of memfd_create's.
 extern const ExternalOps cpuExternalOps;
-}
+} // namespace ashlar::runtime
 
 #endif // ASHLAR_RUNTIME_LIB_DEVICES_CPU_CPUEXTERNAL_H

@@ -13,6 +13,8 @@
 
 namespace ashlar::runtime {
 
+/// CORRUPT, with what is wrong, unless it is a library for this processor that
+/// may be linked; reads nothing behind `size`.
 Status verifyElfImage(const uint8_t *image, uint64_t size);
 
 /// "elf-x86_64": what this process can execute.

@@ -11,8 +11,10 @@
 
 namespace ashlar::runtime {
 
+/// Any thread may call any of it.
 class Signal {
 public:
+  /// Sees what was written before the last advance.
   uint32_t value() const { return counter.load(std::memory_order_acquire); }
   /// Adds one and wakes whoever waits. What was written before is visible to
   /// those who see the new value.
@@ -26,8 +28,8 @@ public:
   }
 
 private:
-  alignas(64) std::atomic<uint32_t> counter{0};
-  std::atomic<uint32_t> sleepers{0};
+  alignas(64) std::atomic<uint32_t> counter{0}; // the kernel's futex
+  std::atomic<uint32_t> sleepers{0};            // in the kernel, or about to be
 };
 
 } // namespace ashlar::runtime

@@ -12,8 +12,10 @@
 
 namespace ashlar::runtime {
 
+/// One thread at a time starts it and runs work with it.
 class WorkerTeam {
 public:
+  /// Given the run's context and the number of a worker, below size().
   using Function = void (*)(void *context, uint32_t worker);
 
   WorkerTeam() = default;
@@ -21,6 +23,7 @@ public:
   /// Starts `count` - 1 threads.
   Status start(uint32_t count);
 
+  /// The caller's thread included.
   uint32_t size() const { return uint32_t(threads.size()) + 1; }
 
   /// Calls function(context, 0), and at the same time function(context, i) on
@@ -33,24 +36,29 @@ public:
   bool isAsleep() const { return opened.hasSleepers(); }
 
 private:
+  /// What a thread is told; stays where it is.
   struct Worker {
-    WorkerTeam *team;
-    uint32_t number;
+    WorkerTeam *team; // whose it is
+    uint32_t number;  // from 1 on
   };
+  /// What a thread does until it is to end.
   void work(uint32_t worker);
+  /// False: the run is over, or none has begun. Otherwise the run waits for
+  /// `leave`.
   bool enter();
+  /// The last to leave a closed run wakes who waits for it.
   void leave();
 
-  static constexpr uint32_t closed = uint32_t(1) << 31;
+  static constexpr uint32_t closed = uint32_t(1) << 31; // nobody may enter
 
-  Vector<Worker> workers;
-  Vector<Thread> threads;
-  unsigned spins = 0;
-  Function function = nullptr;
-  void *context = nullptr;
-  std::atomic<bool> quit{false};
-  Signal opened;
-  Signal left;
+  Vector<Worker> workers;        // all but worker 0
+  Vector<Thread> threads;        // one for each of them
+  unsigned spins = 0;            // of a wait, before it sleeps
+  Function function = nullptr;   // of the run, written while the gate is closed
+  void *context = nullptr;       // its own
+  std::atomic<bool> quit{false}; // threads end instead of working
+  Signal opened;                 // a run has begun, or threads are to end
+  Signal left;                   // the last one has left a closed run
   /// How many others are inside a run, and whether more may enter.
   alignas(64) std::atomic<uint32_t> gate{closed};
 };

@@ -16,6 +16,7 @@
 
 namespace ashlar::runtime::gpu {
 
+/// The driver's objects, which it owns until they are given back to it.
 using Context = struct ContextObject *;
 using Module = struct ModuleObject *;
 using Function = struct FunctionObject *;
@@ -34,14 +35,17 @@ struct MemoryPlace {
   int type = 1; // a device
   int id = 0;
 };
+/// How memory is made that other processes can have. The layout is the
+/// driver's.
 struct MemoryProperties {
-  int type = 1;        // stays where it is
-  int handleTypes = 1; // it has file descriptors
-  MemoryPlace place;
-  void *others = nullptr;
-  unsigned char flags[8] = {};
+  int type = 1;                // stays where it is
+  int handleTypes = 1;         // it has file descriptors
+  MemoryPlace place;           // whose it is
+  void *others = nullptr;      // Windows' alone
+  unsigned char flags[8] = {}; // none
 };
 static_assert(sizeof(MemoryProperties) == 32);
+/// Who may use mapped memory, and how. The layout is the driver's.
 struct MemoryAccess {
   MemoryPlace place; // who reaches it
   int flags = 3;     // to read and write
@@ -118,6 +122,8 @@ static_assert(sizeof(MemoryAccess) == 12);
   F(Code, MemUnreserve, (void *, size_t))                                      \
   F(Code, MemRelease, (MemoryHandle))
 
+/// A table of the driver's functions. Any thread may call them; most need a
+/// current context (CurrentGpu).
 struct Functions {
 #define ASHLAR_GPU_MEMBER(RESULT, NAME, ARGUMENTS)                             \
   RESULT(*NAME) ARGUMENTS = nullptr;
@@ -127,6 +133,7 @@ struct Functions {
   ASHLAR_GPU_EXTERNAL_FUNCTIONS(ASHLAR_GPU_MEMBER)
 #undef ASHLAR_GPU_MEMBER
 
+  /// Whether the group is there.
   bool hasGraphs() const { return BeginCapture != nullptr; }
   bool hasExternal() const { return MemGranularity != nullptr; }
 };
@@ -152,6 +159,7 @@ enum class Attribute {
   Descriptors,       // whether memory has them
   Clusters           // whether workgroups run together in such
 };
+/// One more than the last.
 inline constexpr size_t attributeCount = size_t(Attribute::Clusters) + 1;
 
 /// Of drivers that keep what a thread had before.
@@ -159,6 +167,7 @@ inline Code pushContext(const Functions &functions, Context context,
                         Context &) {
   return functions.PushContext(context);
 }
+/// The other half: DeviceOps need not look at what it says.
 inline void popContext(const Functions &functions, Context) {
   Context popped;
   functions.PopContext(&popped);
@@ -176,6 +185,7 @@ struct Driver {
                 std::string_view format);
   /// DeviceOps::rank
   uint32_t (*rank)(std::string_view format, std::string_view required);
+  /// What a code other than 0 means.
   Cause (*causeOf)(Code code);
   /// Of a device: what it runs, as features separated by commas.
   String (*features)(const Functions &functions, int device);
@@ -198,6 +208,7 @@ struct Driver {
   /// had before. Where `enter` fails, nothing has changed.
   Code (*enter)(const Functions &functions, Context context,
                 Context &before) = pushContext;
+  /// What `enter` began; never called where that failed.
   void (*leave)(const Functions &functions, Context before) = popContext;
   /// Of a launch, at most.
   uint64_t mostThreads = UINT64_MAX;

@@ -14,6 +14,8 @@
 
 namespace ashlar::runtime {
 
+/// Any thread may call it. It holds the driver's one context of the device from
+/// open to its end.
 class GpuDevice {
 public:
   ASHLAR_OWN_NEW
@@ -22,8 +24,12 @@ public:
   ~GpuDevice();
   GpuDevice(const GpuDevice &) = delete;
 
+  /// Once, before everything else. DEVICE_LOST or INTERNAL where the driver
+  /// fails.
   Status open(uint32_t ordinal);
+  /// Separated by commas; asks the driver.
   String features() const { return driver.features(api, id); }
+  /// Whether code of this format can be loaded.
   bool takes(std::string_view format) const {
     return driver.takes(api, id, format);
   }
@@ -32,38 +38,54 @@ public:
   uint64_t sharedBytes() const;
   /// 0 where the driver does not know it.
   int64_t attribute(gpu::Attribute which) const;
+  /// OUT_OF_BUDGET unless so many bytes are left of what the device has and
+  /// this object has not given out; what others use, the driver knows alone.
   Status checkMemory(uint64_t size) const;
+  /// Of the device, aligned to 64 at least; zero bytes have an address, too.
+  /// Who has it frees it, with the same size. OUT_OF_BUDGET where there is not
+  /// enough.
   Status allocate(uint64_t size, void *&out);
+  /// Nobody uses it any more.
   void free(void *memory, uint64_t size);
 
   // Memory that has file descriptors: GpuExternal.cpp.
   Status externalGranularity(uint64_t &out) const;
+  /// Makes memory where the descriptor is negative, else maps what it stands
+  /// for, which stays the caller's. UNSUPPORTED: this driver has no such. Where
+  /// it fails, nothing is left.
   Status openExternal(int descriptor, uint64_t size, ExternalMemory &out);
+  /// A new descriptor, which is the caller's to close.
   Status shareExternal(const ExternalMemory &memory, int &out) const;
+  /// Unmaps it; others who have a descriptor keep theirs.
   void closeExternal(const ExternalMemory &memory);
 
   /// "cuCall failed with CUDA_ERROR_X on NAME; what to do". A call is told by
   /// its place in the table, "&api.MemAlloc".
   Status failed(const void *call, gpu::Code code) const;
+  /// OK, or what `failed` says.
   Status check(const void *call, gpu::Code code) const {
     return code == 0 ? Status() : failed(call, code);
   }
 
-  const gpu::Driver &driver;
-  const gpu::Functions &api;
-  gpu::Context context = nullptr;
-  String name; // "cuda:0 (the driver's name)"
+  const gpu::Driver &driver;      // lives as long as the process
+  const gpu::Functions &api;      // the driver's
+  gpu::Context context = nullptr; // null until open
+  String name;                    // "cuda:0 (the driver's name)"
 
 private:
+  /// What `failed` says, or, where memory is short, how much is missing.
   Status noMemory(const void *call, gpu::Code code, uint64_t size) const;
+  /// UNSUPPORTED, with what to do, unless memory has descriptors.
   Status checkExternal() const;
+  /// A handle to memory without an address yet; see openExternal.
   Status openHandle(int descriptor, uint64_t size, gpu::MemoryHandle &out);
   Status mapExternal(uint64_t size, ExternalMemory &out) const;
+  /// "CUDA_ERROR_X", or "error 999" where the driver has no name.
   String codeName(gpu::Code code) const;
 
-  int id = 0;
-  uint64_t memoryBytes = 0;
-  std::atomic<uint64_t> allocated{0};
+  int id = 0;                         // the driver's number for it
+  uint64_t memoryBytes = 0;           // of the whole device
+  std::atomic<uint64_t> allocated{0}; // bytes given out by this object
 };
 
 /// A thread's calls go to the device while it lives; the context that the
@@ -81,12 +103,13 @@ public:
   /// False: the driver does not let anybody to the device any more, not even to
   /// give back.
   explicit operator bool() const { return code == 0; }
+  /// Why it is none, as a status of the device.
   Status status() const { return device.check(&device.api.PushContext, code); }
 
 private:
-  const GpuDevice &device;
-  gpu::Context before = nullptr;
-  const gpu::Code code;
+  const GpuDevice &device;       // outlives it
+  gpu::Context before = nullptr; // what the thread had
+  const gpu::Code code;          // of entering
 };
 
 } // namespace ashlar::runtime

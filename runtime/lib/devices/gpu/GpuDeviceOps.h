@@ -11,6 +11,7 @@
 
 namespace ashlar::runtime {
 
+/// DeviceOps' functions for every vendor: what each promises stands there.
 namespace gpu {
 Status open(const Driver &driver, uint32_t ordinal, void **outDevice);
 void close(void *device);
@@ -46,6 +47,8 @@ Status wait(void *event, uint64_t timeoutNanoseconds, bool *outCame);
 extern const ExternalOps externalOps;
 } // namespace gpu
 
+/// The table of a vendor's device. `driver` opens the library at the first call
+/// and gives the same one ever after; `type` and `needs` are DeviceOps'.
 template <const gpu::Driver &(*driver)()>
 constexpr DeviceOps gpuDeviceOps(const char *type, const char *needs) {
   return {type,

@@ -24,22 +24,26 @@ public:
   /// In front of a kernel, handed to the driver at `handed`, and behind it.
   Status begin(const std::shared_ptr<Trace> &trace, const char *label,
                gpu::Stream stream, uint64_t handed);
+  /// Behind the kernel that began last.
   Status end(gpu::Stream stream);
   /// All of them have ended: the trace is told.
   void tell();
+  /// Nothing is told of them.
   void drop();
 
 private:
+  /// A kernel with the driver's events around it, which are this object's.
   struct Launch {
-    const char *label;
-    gpu::EventId begin, end;
+    const char *label;       // the trace's
+    gpu::EventId begin, end; // null: not recorded
   };
+  /// A new event, recorded.
   Status mark(gpu::EventId &out, gpu::Stream stream);
 
-  const GpuDevice &device;
-  std::shared_ptr<Trace> into;
-  Vector<Launch> launches;
-  uint64_t firstHanded = 0; // by the trace's clock
+  const GpuDevice &device;     // outlives it
+  std::shared_ptr<Trace> into; // null: nothing is to be told
+  Vector<Launch> launches;     // in queue order
+  uint64_t firstHanded = 0;    // by the trace's clock
 };
 
 } // namespace ashlar::runtime

@@ -16,7 +16,7 @@ namespace ashlar::runtime {
 /// Of one queue. Any thread.
 class PinnedCopies {
 public:
-  static constexpr size_t bytes = 64 * 1024;
+  static constexpr size_t bytes = 64 * 1024; // of pinned memory
 
   /// The driver's, of so many bytes; stays as long as this.
   void use(char *pinned) { memory = pinned; }
@@ -36,17 +36,18 @@ public:
   bool isFor(const void *host, size_t size) const;
 
 private:
+  /// What the driver copied to pinned memory, and where it goes.
   struct Copy {
-    char *host;
-    const char *pinned;
-    size_t size;
+    char *host;         // the caller's
+    const char *pinned; // in `memory`
+    size_t size;        // bytes
   };
-  static constexpr size_t most = 16;
+  static constexpr size_t most = 16; // that may be on their way
 
   mutable std::mutex mutex;
-  char *memory = nullptr;
-  size_t used = 0; // bytes, until all is delivered
-  Copy copies[most];
+  char *memory = nullptr;    // of `bytes`; the queue's
+  size_t used = 0;           // bytes, until all is delivered
+  Copy copies[most];         // all since the last time that none was left
   size_t begin = 0, end = 0; // those in `copies` that are not delivered
   uint64_t delivered = 0;    // of all times
 };

@@ -10,6 +10,8 @@
 
 namespace ashlar::runtime::ze {
 
+/// Handles of the layer are objects of this folder: a Gpu is a context, a
+/// Stream a stream, a Mark an event, a LoadedModule a module, Commands a graph.
 extern const gpu::Functions gpuFunctions;
 /// What each asks of the driver, one behind the other, each ended.
 extern const char gpuFunctionNames[];

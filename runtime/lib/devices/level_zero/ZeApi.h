@@ -12,6 +12,8 @@
 
 namespace ashlar::runtime::ze {
 
+/// The driver's objects; all but drivers and devices are destroyed by who made
+/// them.
 using DriverId = struct ZeDriverObject *;
 using DeviceId = struct ZeDeviceObject *;
 using ContextId = struct ZeContextObject *;
@@ -26,6 +28,7 @@ using KernelId = struct ZeKernelObject *;
 /// ze_result_t; 0 is success.
 using Code = int32_t;
 
+/// Those that mean something to us; nameOf has the names of more.
 enum : Code {
   notReady = 1,
   deviceLost = 0x70000001,
@@ -77,30 +80,37 @@ enum : uint32_t {
   formatNative = 1       //
 };
 
+/// Structures have the standard's layout: fields that nobody reads are there
+/// for it, and `next` is null.
 struct DeviceProperties {
   uint32_t kind = ofDeviceProperties;
   void *next = nullptr;
-  uint32_t type, vendor, device, flags, subdevice, clock;
-  uint64_t blockBytes; // of one allocation
+  uint32_t type, vendor, device, flags, subdevice, clock; // as on its bus
+  uint64_t blockBytes;                                    // of one allocation
   uint32_t contexts, priorities, threads, width, units, subslices, slices;
   uint64_t timerResolution; // nanoseconds
   uint32_t timestampBits, kernelTimestampBits;
   uint8_t uuid[16];
   char name[256];
 };
+/// What a workgroup may be.
 struct ComputeProperties {
   uint32_t kind = ofComputeProperties;
   void *next = nullptr;
+  // The most threads in all and by dimension, workgroups by dimension, and
+  // bytes that one shares.
   uint32_t groupSize, sizes[3], counts[3], localBytes;
   uint32_t subgroupSizes, subgroups[8];
 };
+/// What code may be.
 struct ModuleProperties {
   uint32_t kind = ofModuleProperties;
   void *next = nullptr;
   uint32_t spirvVersion; // major << 16 | minor; 0: it takes none
-  uint32_t flags, fp16, fp32, fp64, argumentBytes, printfBytes;
+  uint32_t flags, fp16, fp32, fp64, argumentBytes, printfBytes; // bits
   uint8_t native[16];
 };
+/// What some of a device's queues do.
 struct QueueGroupProperties {
   uint32_t kind = ofQueueGroupProperties;
   void *next = nullptr;
@@ -108,13 +118,15 @@ struct QueueGroupProperties {
   size_t patternBytes;
   uint32_t queues;
 };
+/// One of a device's memories.
 struct MemoryProperties {
   uint32_t kind = ofMemoryProperties;
   void *next = nullptr;
   uint32_t flags, clock, width;
-  uint64_t bytes;
+  uint64_t bytes; // in all
   char name[256];
 };
+/// What the driver made of a kernel.
 struct KernelProperties {
   uint32_t kind = ofKernelProperties;
   void *next = nullptr;
@@ -122,6 +134,7 @@ struct KernelProperties {
       mostSubgroupSize, mostSubgroups, localBytes, privateBytes, spillBytes;
   uint8_t uuid[32];
 };
+/// What is asked for, from here on.
 struct Context {
   uint32_t kind = ofContext;
   const void *next = nullptr;
@@ -167,10 +180,10 @@ struct Module {
   uint32_t kind = ofModule;
   const void *next = nullptr;
   uint32_t format = formatSpirv;
-  size_t bytes = 0;
+  size_t bytes = 0; // of the image
   const void *image = nullptr;
-  const char *options = nullptr;
-  const void *constants = nullptr;
+  const char *options = nullptr;   // ended, as for OpenCL's build
+  const void *constants = nullptr; // none are specialized
 };
 struct Kernel {
   uint32_t kind = ofKernel;
@@ -178,6 +191,7 @@ struct Kernel {
   uint32_t flags = 0;
   const char *name = nullptr;
 };
+/// Workgroups of a launch.
 struct Groups {
   uint32_t x, y, z;
 };
@@ -242,6 +256,8 @@ struct Groups {
   F(KernelSetGroupSize, (KernelId, uint32_t, uint32_t, uint32_t))              \
   F(KernelSetArgumentValue, (KernelId, uint32_t, size_t, const void *))
 
+/// The loader's functions, all there. Any thread may call them, not for one
+/// object at a time.
 struct Functions {
 #define ASHLAR_ZE_MEMBER(NAME, ARGUMENTS) Code(*NAME) ARGUMENTS;
   ASHLAR_ZE_FUNCTIONS(ASHLAR_ZE_MEMBER)

@@ -21,25 +21,31 @@ struct Gpu {
 
   /// From then on all of what follows is there.
   Code retain();
+  /// As often as it was retained; the last one ends the context, in which
+  /// nothing is left.
   void release();
 
-  const Functions &api;
-  const DriverId driver;
-  const DeviceId device;
-  ContextId context = nullptr;
-  uint32_t ordinal = 0; // of the queues that compute
+  const Functions &api;        // lives as long as the process
+  const DriverId driver;       // the loader's
+  const DeviceId device;       // the driver's
+  ContextId context = nullptr; // null: nobody has it open
+  uint32_t ordinal = 0;        // of the queues that compute
   // What the driver says, asked once.
   DeviceProperties properties = {};
-  ComputeProperties compute = {};
-  ModuleProperties modules = {};
+  ComputeProperties compute = {}; // asked for with the others
+  ModuleProperties modules = {};  // asked for with the others
 
 private:
+  /// Fills the properties.
   Code describe();
+  /// Sets the ordinal; fails where no queue computes.
   Code findQueues();
   std::mutex mutex;
-  uint32_t users = 0;
+  uint32_t users = 0; // who have retained it
 };
 
+/// What the loader found; the list never changes and lives as long as the
+/// process.
 struct Drivers {
   ASHLAR_OWN_NEW
   Functions api;
@@ -50,11 +56,14 @@ struct Drivers {
 /// process: drivers cannot be closed. Without a loader, or with one that lacks
 /// a function, there are none.
 const Drivers &drivers();
+/// By its number in the list, which is there.
 inline Gpu &gpuAt(int ordinal) { return *drivers().gpus[size_t(ordinal)]; }
 
 /// That of the context which this thread has pushed last; there is one.
 Gpu &current();
+/// A thread's calls go to a GPU that is retained; fails where it goes too deep.
 Code push(Gpu *gpu);
+/// Back to the one before; as often as it was pushed.
 Code pop(Gpu **outGpu);
 
 /// "ZE_RESULT_ERROR_DEVICE_LOST"; null: it has no name here.

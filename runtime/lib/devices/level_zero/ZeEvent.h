@@ -18,8 +18,10 @@ public:
   /// Nobody waits for it any more.
   ~Mark();
   Mark(const Mark &) = delete;
+  /// Once, before it is used.
   Code create();
 
+  /// Behind all that the stream was given. The stream lives longer.
   Code record(Stream &stream);
   /// What the stream is given from now on waits.
   Code waitIn(Stream &stream);
@@ -28,24 +30,26 @@ public:
   /// In the device's ticks. It has come.
   uint64_t time() const { return timestamp ? *timestamp : 0; }
 
-  Gpu &gpu;
+  Gpu &gpu; // retained, and outlives it
 
 private:
+  /// A pair of the driver's events that is set once, then waits to be reset.
   struct Once {
-    PoolId pool;
+    PoolId pool;       // of both
     EventId come;      // what was recorded has ended
     EventId seen;      // a stream that waits has gone on
     bool isWaitedFor;  // by a stream
     uint32_t watchers; // threads
   };
   Code findIdle(size_t &out);
+  /// One more pair, at the end.
   Code addOnce();
 
-  const bool keepsTime;
+  const bool keepsTime;          // the device writes when it came
   uint64_t *timestamp = nullptr; // the host's, which the device writes
   Stream *timed = nullptr;       // that is to; it lives longer
   std::mutex mutex;
-  Vector<Once> all;
+  Vector<Once> all;       // as many as were ever waited for at a time
   size_t last = SIZE_MAX; // the one recorded last; SIZE_MAX: none was
 };
 

@@ -18,22 +18,24 @@ public:
   explicit Function(const Functions &api) : api(api) {}
   ~Function();
   Function(const Function &) = delete;
+  /// Once, before it is used. invalidKernelName: the module has no such kernel.
   Code create(ModuleId module, const char *name);
 
   /// In one dimension; `values` are those of ashlar/runtime/gpu_abi.h, of eight
   /// bytes each.
   Code launch(Stream &stream, unsigned groups, unsigned threads, void **values);
 
-  KernelProperties properties;
+  KernelProperties properties; // what the driver says, from then on
 
 private:
   Code setArguments(unsigned threads, void **values);
 
-  const Functions &api;
-  KernelId kernel = nullptr;
+  const Functions &api;      // the driver's
+  KernelId kernel = nullptr; // null until created
   std::mutex mutex;
 };
 
+/// Code on a GPU. Built once, by one thread; then any thread finds functions.
 class LoadedModule {
 public:
   ASHLAR_OWN_NEW
@@ -49,10 +51,10 @@ private:
   String optionsFor(std::string_view image) const;
   size_t readLog(LogId log, char *outLog, size_t logBytes) const;
 
-  Gpu &gpu;
-  ModuleId module = nullptr;
+  Gpu &gpu;                  // retained, and outlives it
+  ModuleId module = nullptr; // null: nothing was built
   std::mutex mutex;
-  Vector<std::unique_ptr<Function>> functions;
+  Vector<std::unique_ptr<Function>> functions; // all that were found
 };
 
 } // namespace ashlar::runtime::ze

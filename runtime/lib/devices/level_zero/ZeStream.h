@@ -18,6 +18,7 @@ public:
   explicit Commands(const Gpu &gpu) : gpu(gpu) {}
   ~Commands();
   Commands(const Commands &) = delete;
+  /// Once, before it is used.
   Code create();
   /// `append` is given the list and adds one command.
   template <typename Append> Code add(Append append) {
@@ -29,19 +30,21 @@ public:
   }
   /// No more are added. It may be given to a queue from now on.
   Code close();
+  /// Empty again. The device has done with it.
   Code reset();
 
   /// Given to a queue again and again.
   bool isRepeated = false;
-  std::atomic<uint32_t> owners{1};
-  uint32_t count = 0;
-  ListId list = nullptr;
+  std::atomic<uint32_t> owners{1}; // handles to it: graph and executable graph
+  uint32_t count = 0;              // of commands that were added
+  ListId list = nullptr;           // null until created
 
 private:
+  /// Behind what was added so far.
   Code barrier() {
     return gpu.api.CommandListAppendBarrier(list, nullptr, 0, nullptr);
   }
-  const Gpu &gpu;
+  const Gpu &gpu; // retained, and outlives it
 };
 
 /// Any thread.
@@ -52,8 +55,11 @@ public:
   /// What it was given has ended.
   ~Stream();
   Stream(const Stream &) = delete;
+  /// Once, before it is used.
   Code create();
 
+  /// `append` is given the list that is being filled, or captured, and adds one
+  /// command to it. A list that is long enough is sent.
   template <typename Append> Code add(Append append) {
     std::lock_guard<std::mutex> lock(mutex);
     Commands *into = captured.get();
@@ -73,27 +79,29 @@ public:
   Code beginCapture();
   /// The caller deletes it.
   Code endCapture(Commands *&out);
+  /// Commands that were captured, behind all that was added.
   Code run(const Commands &commands);
 
-  Gpu &gpu;
+  Gpu &gpu; // retained, and outlives it
 
 private:
   /// So many commands begin before others are added.
   static constexpr uint32_t longest = 64;
+  /// A list of this stream's, filled and sent by turns.
   struct Sent {
-    std::unique_ptr<Commands> commands;
-    FenceId fence;
-    bool isUnderWay;
+    std::unique_ptr<Commands> commands; // its list
+    FenceId fence;                      // set when all of it has ended
+    bool isUnderWay;                    // it was sent since its fence was reset
   };
   Code open(Commands *&out);
   Code findIdle(Sent *&out);
   Code send();
 
   std::mutex mutex;
-  QueueId queue = nullptr;
-  Vector<Sent> lists;
-  Sent *filling = nullptr; // one of them; null: none is
-  std::unique_ptr<Commands> captured;
+  QueueId queue = nullptr;            // null until created
+  Vector<Sent> lists;                 // as many as were ever under way
+  Sent *filling = nullptr;            // one of them; null: none is
+  std::unique_ptr<Commands> captured; // null: nothing is captured
 };
 
 } // namespace ashlar::runtime::ze

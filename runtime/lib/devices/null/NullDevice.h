@@ -6,7 +6,8 @@
 #include "../Device.h"
 
 namespace ashlar::runtime {
+/// Takes any code and computes nothing: what a new device is copied from.
 extern const DeviceOps nullDeviceOps;
-}
+} // namespace ashlar::runtime
 
 #endif // ASHLAR_RUNTIME_LIB_DEVICES_NULL_NULLDEVICE_H

@@ -12,6 +12,8 @@
 
 namespace ashlar::runtime::opencl {
 
+/// The driver's objects, each of which is released as often as it was made or
+/// retained.
 using Platform = struct PlatformObject *;
 using DeviceId = struct DeviceObject *;
 using Context = struct ContextObject *;
@@ -23,10 +25,12 @@ using EventId = struct EventObject *;
 using CommandBuffer = struct CommandBufferObject *;
 /// CL_SUCCESS is 0, an error is below.
 using Code = int32_t;
+/// Of a context: names and values by turns, 0 at the end.
 using Properties = const intptr_t *;
 /// Of the extensions: names and values by turns, 0 at the end.
 using Properties64 = const uint64_t *;
 
+/// Errors that mean something to us; OpenCLErrors.cpp has the names of all.
 enum : Code {
   deviceNotAvailable = -2,
   memObjectAllocationFailure = -4,
@@ -36,6 +40,7 @@ enum : Code {
   invalidBufferSize = -61
 };
 
+/// Bits of what devices are asked for, and of how buffers are made.
 enum : uint64_t {
   deviceTypeCpu = 2,
   deviceTypeAll = 0xFFFFFFFF,
@@ -167,6 +172,8 @@ constexpr uint64_t queueProfiling = 2;
      const size_t *, const size_t *, const size_t *, uint32_t,                 \
      const uint32_t *, uint32_t *, void **))
 
+/// A loader's functions. Any thread may call them, but for SetKernelArg: one at
+/// a time for a kernel object.
 struct Functions {
 #define ASHLAR_OPENCL_MEMBER(RESULT, NAME, ARGUMENTS) RESULT(*NAME) ARGUMENTS;
   ASHLAR_OPENCL_FUNCTIONS(ASHLAR_OPENCL_MEMBER)
@@ -176,6 +183,7 @@ struct Functions {
 struct SharedMemoryFunctions {
   ASHLAR_OPENCL_SHARED_MEMORY(ASHLAR_OPENCL_MEMBER)
 };
+/// The same.
 struct CommandBufferFunctions {
   ASHLAR_OPENCL_COMMAND_BUFFERS(ASHLAR_OPENCL_MEMBER)
 };

@@ -15,8 +15,11 @@
 
 namespace ashlar::runtime {
 
+/// This device, for allDevices.
 extern const DeviceOps openclDeviceOps;
 
+/// Any thread may call it once it is open. Holds a context of its own, which
+/// ends with it; nothing that was made there may be left then.
 class OpenCLDevice {
 public:
   ASHLAR_OWN_NEW
@@ -25,28 +28,37 @@ public:
   ~OpenCLDevice();
   OpenCLDevice(const OpenCLDevice &) = delete;
 
+  /// Once, before everything else. Fails where the driver makes no context.
   Status open(opencl::Platform platform, uint32_t ordinal);
   /// What the driver says; empty and 0 where it says nothing.
   String text(uint32_t what) const;
+  /// The same.
   uint64_t number(uint32_t what) const;
 
+  /// OUT_OF_BUDGET unless so many bytes are left of what the device has and
+  /// this object has not given out.
   Status checkMemory(uint64_t size) const;
+  /// A handle or an address, as `memory` has it; zero bytes have one, too. Who
+  /// has it frees it, with the same size. OUT_OF_BUDGET: there is not enough,
+  /// or not at once.
   Status allocate(uint64_t size, void *&outBase);
+  /// Nobody uses it any more.
   void free(void *base, uint64_t size);
 
   /// "clCall failed with CL_CODE on NAME: what to do".
   Status failed(const char *call, opencl::Code code) const;
   /// The same, where nothing but memory can be what is missing.
   Status lacksMemory(const char *call, opencl::Code code, uint64_t size) const;
+  /// OK, or what `failed` says.
   Status check(const char *call, opencl::Code code) const {
     return code == 0 ? Status() : failed(call, code);
   }
 
-  const opencl::Functions &cl;
-  const opencl::DeviceId id;
-  OpenCLMemory memory;
-  opencl::Context context = nullptr;
-  String name; // "opencl:0 (the driver's name)"
+  const opencl::Functions &cl;       // live as long as the process
+  const opencl::DeviceId id;         // the driver's
+  OpenCLMemory memory;               // its form is settled by open
+  opencl::Context context = nullptr; // null until open
+  String name;                       // "opencl:0 (the driver's name)"
   /// Null: it takes no SPIR-V.
   decltype(opencl::Functions::CreateProgramWithIL) createProgram = nullptr;
   /// None: what repeats is given to a queue anew.
@@ -59,7 +71,7 @@ private:
   void findExtensions(opencl::Platform platform, const String &extensions);
 
   uint64_t memoryBytes = 0, blockBytes = 0; // of all, and of one allocation
-  std::atomic<uint64_t> allocated{0};
+  std::atomic<uint64_t> allocated{0};       // bytes given out by this object
 };
 
 /// "CL_OUT_OF_RESOURCES", or "error -9999".

@@ -11,13 +11,15 @@
 
 namespace ashlar::runtime::opencl {
 
+/// What the loader found; never changes, lives as long as the process.
 struct Drivers {
   ASHLAR_OWN_NEW
+  /// By whom a device is driven.
   struct Device {
     Platform platform;
     DeviceId id;
   };
-  Functions functions;
+  Functions functions;    // the last may be null
   Vector<Device> devices; // of all platforms, in the loader's order
 };
 

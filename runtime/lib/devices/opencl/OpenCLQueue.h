@@ -25,6 +25,8 @@ public:
   ~OpenCLEvent();
   OpenCLEvent(const OpenCLEvent &) = delete;
 
+  /// See DeviceOps::wait. Any thread; a fault of what came before is then told
+  /// to its run.
   Status wait(uint64_t timeoutNanoseconds, bool *outCame);
 
 private:
@@ -34,11 +36,11 @@ private:
   opencl::Code await(opencl::EventId marker, uint64_t timeoutNanoseconds,
                      bool &came, const char *&call) const;
 
-  const OpenCLDevice &device;
+  const OpenCLDevice &device; // outlives it
   std::mutex mutex;
-  opencl::EventId marker = nullptr;
-  OpenCLQueue *queue = nullptr;
-  uint64_t launches = 0; // of its queue, when it was recorded
+  opencl::EventId marker = nullptr; // null: it was never recorded
+  OpenCLQueue *queue = nullptr;     // which lives longer
+  uint64_t launches = 0;            // of its queue, when it was recorded
 };
 
 /// A part of a list, recorded by the driver.
@@ -51,10 +53,12 @@ struct OpenCLGraph {
   }
   OpenCLGraph(const OpenCLGraph &) = delete;
 
-  const OpenCLDevice &device;
-  opencl::CommandBuffer commands = nullptr;
+  const OpenCLDevice &device;               // outlives it
+  opencl::CommandBuffer commands = nullptr; // null until recorded
 };
 
+/// One thread at a time, but for events of it, which any thread waits for. What
+/// it is given lives until it is finished.
 class OpenCLQueue {
 public:
   ASHLAR_OWN_NEW
@@ -64,65 +68,81 @@ public:
         pending(device) {}
   ~OpenCLQueue();
   OpenCLQueue(const OpenCLQueue &) = delete;
+  /// Once, before it is used.
   Status start();
 
+  /// In queue order; the host's side stays until it is finished.
   Status copy(CopyKind kind, DeviceAddress to, DeviceAddress from,
               uint64_t size);
+  /// A kernel that fails is told to the run with the next event or read-back.
   Status submit(const Submission &submission);
+  /// Waits for everything, then the bytes are there.
   Status readBack(DeviceAddress from, void *host, uint64_t size);
+  /// The event has come when all that was given so far is finished.
   Status record(OpenCLEvent &event);
+  /// What is given from now on begins after the event; of another context, the
+  /// caller waits.
   Status waitFor(OpenCLEvent &event);
   /// Null: the device records none of it.
   Status capture(const CommandList &list, CommandRange range,
                  std::unique_ptr<OpenCLGraph> &out);
+  /// As `submit`; the graph lives until it is finished.
   Status launch(const OpenCLGraph &graph, RunControl &control);
 
 private:
   friend class OpenCLEvent;
+  /// What was asked of the driver, and what it said.
   using Called = OpenCLMemory::Called;
   /// How a kernel is launched, in one dimension.
   struct Launch {
-    opencl::Kernel object;
-    size_t all, threads;
+    opencl::Kernel object; // the queue's own
+    size_t all, threads;   // work items in all and of a workgroup
   };
   /// With all its arguments set. Where something fails, that is what is
   /// returned.
   Called prepare(const CommandList &list, uint32_t index, Launch &out);
   Called launch(const CommandList &list, uint32_t index,
                 opencl::EventId *outEvent);
+  /// Into the graph's command buffer, which is then closed.
   Called recordKernels(const CommandList &list, CommandRange range,
                        OpenCLGraph &graph);
   Status profile(bool wanted);
   Status expectFaults(RunControl &run);
+  /// Nothing is asked of the driver for zero bytes or the same place.
   Called copyWithin(DeviceAddress to, DeviceAddress from, uint64_t size);
   opencl::Code kernelFor(const OpenCLKernel &kernel, opencl::Kernel &out);
+  /// Begins to copy the fault's words to the host. The marker, if it is asked
+  /// for, is the caller's to release.
   opencl::Code readFault(opencl::EventId *outMarker);
   Status lookAtFault(uint64_t seenLaunches);
+  /// All that it was given; faults are told.
   Status finish();
   Status lose(const char *call, opencl::Code code);
+  /// OK, or the queue is lost: see `lose`.
   Status check(const char *call, opencl::Code code) {
     return code == 0 ? Status() : lose(call, code);
   }
   Status check(const Called &called) { return check(called.name, called.code); }
 
-  OpenCLDevice &device;
-  const opencl::Functions &cl;
-  const uint32_t workers;
-  const DeviceAddress scratch;
+  OpenCLDevice &device;        // outlives it
+  const opencl::Functions &cl; // the device's
+  const uint32_t workers;      // that scratch is for
+  const DeviceAddress scratch; // of all workers; the session's
   const uint64_t scratchBytes; // of one worker
   std::atomic<opencl::CommandQueue> queue{nullptr};
   opencl::CommandQueue other = nullptr; // with the other answer to this:
   bool isProfiled = false;              // events know when they ran
-  opencl::Memory fault = nullptr;
+  opencl::Memory fault = nullptr;       // the device's words
 
+  /// A kernel object of this queue's, since arguments are kept in it.
   struct OwnKernel {
-    const OpenCLKernel *kernel;
-    opencl::Kernel object;
+    const OpenCLKernel *kernel; // the program's
+    opencl::Kernel object;      // released with the queue
   };
   Vector<OwnKernel> kernels; // by address
 
-  uint32_t seenFault[ASHLAR_OPENCL_STATUS_WORDS] = {};
-  LaunchFaults<OpenCLTrace> pending;
+  uint32_t seenFault[ASHLAR_OPENCL_STATUS_WORDS] = {}; // as the host read it
+  LaunchFaults<OpenCLTrace> pending; // whose faults nobody has looked at
 };
 
 } // namespace ashlar::runtime

@@ -26,19 +26,21 @@ public:
            opencl::EventId event, uint64_t handed);
   /// All of them have ended: the trace is told, if the driver knows when.
   void tell();
+  /// Nothing is told of them.
   void drop();
 
 private:
+  /// A kernel with the driver's event, which is this object's.
   struct Launch {
-    const char *label;
-    opencl::EventId event;
+    const char *label;     // the trace's
+    opencl::EventId event; // knows when it ran
   };
   uint64_t timeOf(opencl::EventId event, uint32_t what) const;
 
-  const OpenCLDevice &device;
-  std::shared_ptr<Trace> into;
-  Vector<Launch> launches;
-  uint64_t firstHanded = 0; // by the trace's clock
+  const OpenCLDevice &device;  // outlives it
+  std::shared_ptr<Trace> into; // null: nothing is to be told
+  Vector<Launch> launches;     // in queue order
+  uint64_t firstHanded = 0;    // by the trace's clock
 };
 
 } // namespace ashlar::runtime

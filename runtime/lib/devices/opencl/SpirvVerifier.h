@@ -11,6 +11,7 @@
 
 namespace ashlar::runtime {
 
+/// CORRUPT where it is not.
 Status verifySpirv(const void *image, uint64_t size);
 
 /// Whether it begins like LLVM IR and not like SPIR-V. What is behind that only

@@ -15,12 +15,13 @@ namespace ashlar::systolic {
 /// Which rows a command visits, counted from its base, and which bytes of
 /// memory, from its address.
 struct Walk {
-  uint32_t rows = 0;
-  unsigned levels = 1;
-  uint32_t counts[ASHLAR_SYSTOLIC_LEVELS] = {1, 1, 1, 1};
-  int64_t steps[ASHLAR_SYSTOLIC_LEVELS] = {};
-  int64_t bytes[ASHLAR_SYSTOLIC_LEVELS] = {};
+  uint32_t rows = 0;   // that are visited, in all
+  unsigned levels = 1; // of loops, the innermost first
+  uint32_t counts[ASHLAR_SYSTOLIC_LEVELS] = {1, 1, 1, 1}; // rows of each level
+  int64_t steps[ASHLAR_SYSTOLIC_LEVELS] = {};             // rows on chip
+  int64_t bytes[ASHLAR_SYSTOLIC_LEVELS] = {};             // of memory
 
+  /// One level.
   static Walk linear(uint32_t rows, int64_t step, int64_t bytes = 0) {
     Walk walk;
     walk.rows = walk.counts[0] = rows;
@@ -54,20 +55,21 @@ struct Walk {
 
 /// A row of one of the two memories on chip.
 struct Place {
-  bool exists = false;
-  bool inAccumulator = false;
-  bool accumulates = false;
-  bool fullWidth = false;
-  uint32_t row = 0;
+  bool exists = false;        // false: no matrix is meant
+  bool inAccumulator = false; // else in the scratchpad
+  bool accumulates = false;   // writes add to what is there
+  bool fullWidth = false;     // reads give sums, not what was scaled
+  uint32_t row = 0;           // of that memory
 };
 
 /// Rows and the columns of them that a matrix takes.
 struct Operand {
-  Place place;
-  Walk walk;
-  uint32_t columns = 0;
+  Place place;          // of the first row
+  Walk walk;            // over its rows
+  uint32_t columns = 0; // elements of each
 };
 
+/// A maximum over windows on the way out, in elements.
 struct Pooling {
   uint32_t stride = 0; // 0: none
   uint32_t size = 0, upperPadding = 0, leftPadding = 0;
@@ -75,7 +77,9 @@ struct Pooling {
   uint32_t rows = 0, columns = 0;
 };
 
+/// A command that is to happen; which fields count, its kind says.
 struct Action {
+  /// None changes the configuration alone.
   enum Kind {
     None,
     Load,
@@ -89,73 +93,82 @@ struct Action {
   };
 
   Kind kind = None;
-  uint32_t funct = 0;
+  uint32_t funct = 0;   // of systolic_isa.h, for people
   uint32_t queue = 0;   // of all kinds up to Table
   uint64_t index = 0;   // of the command in the kernel
   bool isIssued = true; // takes time to issue
 
   // Load, Store, Table.
-  uint32_t binding = 0;
-  bool isNull = false;
-  uint64_t offset = 0;
-  Operand chip; // columns: of all blocks together
-  uint32_t firstColumn = 0;
-  uint32_t blockStride = 0;
+  uint32_t binding = 0;      // that memory is in
+  bool isNull = false;       // no memory: zeros
+  uint64_t offset = 0;       // bytes in the binding
+  Operand chip;              // columns: of all blocks together
+  uint32_t firstColumn = 0;  // of a row on chip
+  uint32_t blockStride = 0;  // rows between blocks of dim columns
   uint32_t elementBytes = 0; // in memory
-  uint32_t pixels = 1;
-  float scale = 1;
-  bool relu = false;
+  uint32_t pixels = 1;       // of a row: repeated, pixel_repeats
+  float scale = 1;           // of what passes
+  bool relu = false;         // of what leaves
   Pooling pooling;
-  uint32_t table = 0;
+  uint32_t table = 0; // its number
 
   // Preload: stationary. Compute: a, the moving one (D, or B where the output
   // is stationary), c.
   bool outputStationary = false;
   bool aTransposed = false, bTransposed = false;
   bool flips = false; // takes what was preloaded
-  uint32_t shift = 0;
+  uint32_t shift = 0; // right, of sums that leave the array
   Operand stationary, a, moving, c;
 
   // Vector.
   bool isInteger = false;
-  uint32_t right = 0; // ASHLAR_SYSTOLIC_EACH_ROW...
-  uint32_t immediate = 0;
+  uint32_t right = 0;     // ASHLAR_SYSTOLIC_EACH_ROW...
+  uint32_t immediate = 0; // its bits
   Operand left, second, result;
 
   // Sync: masks. Region: its number.
   uint32_t from = 0, to = 0;
-  uint32_t region = 0;
+  uint32_t region = 0; // of the kernel
 };
 
+/// Of one kernel, once. One thread.
 class Decoder {
 public:
   /// Both must outlive it; the kernel's loops have been checked.
   Decoder(const Machine &machine, const Kernel &kernel);
 
   /// False at the end and at an error.
+  /// In the order of issue.
   bool next(Action &action);
+  /// After the last one: whether it was an error.
   bool failed() const { return !message.empty(); }
   /// "instruction 12 (mvin): ..."
   const std::string &error() const { return message; }
 
 private:
+  /// One that is open.
   struct Loop {
-    size_t body;
-    uint64_t count, done;
+    size_t body;          // its first command
+    uint64_t count, done; // times
   };
+  /// An address stream, configured.
   struct StreamLevels {
     unsigned levels = 0; // 0: off
-    Walk walk;
+    Walk walk;           // of which `levels` count
   };
+  /// Of mvin, mvin2 or mvin3.
   struct LoadState {
-    bool configured = false;
-    uint64_t stride = 0;
+    bool configured = false; // it may be issued
+    uint64_t stride = 0;     // bytes from a row to the next
     uint32_t blockStride = 0, pixels = 1;
-    bool narrow = false;
-    float scale = 1;
+    bool narrow = false; // bytes go into the accumulator
+    float scale = 1;     // of what passes
   };
 
+  /// False, so that it can be returned; the first one is kept.
   bool fail(const std::string &why);
+  /// A command, with loops' advances added. All these: false where it cannot
+  /// be.
   bool decode(const Command &command, Action &action);
   bool decodeConfig(const Command &command);
   bool decodeConfigEx(const Command &command);
@@ -168,22 +181,28 @@ private:
   bool decodeCompute(const Command &command, Action &action, bool flips);
   bool decodeVector(const Command &command, Action &action);
   bool decodeTable(const Command &command, Action &action);
+  /// Into binding and offset, or null.
   bool memoryAddress(uint64_t rs1, Action &action);
+  /// That the machine has such an instruction.
   bool isSupported(const Command &command);
 
+  /// What an address on chip means.
   Place placeOf(uint32_t address) const;
+  /// By the stream's levels, or linear where it is off; `what` is for people.
   bool walkOf(unsigned stream, uint32_t rows, int64_t step, int64_t bytes,
               const char *what, Walk &walk);
+  /// That all of them are there.
   bool checkRows(const Operand &operand, const char *what, uint32_t blocks = 1,
                  uint32_t blockStride = 0);
+  /// 1 to `most`.
   bool checkSize(const char *what, uint32_t found, uint32_t most);
 
-  const Machine &machine;
-  const Kernel &kernel;
-  size_t at = 0;
-  size_t current = 0;
-  Vector<Loop> loops;
-  std::string message;
+  const Machine &machine; // outlives it
+  const Kernel &kernel;   // outlives it
+  size_t at = 0;          // of the next command
+  size_t current = 0;     // of the one at hand
+  Vector<Loop> loops;     // the innermost last
+  std::string message;    // empty: nothing is wrong
 
   // The configuration.
   bool exConfigured = false, stConfigured = false;
@@ -201,9 +220,10 @@ private:
   bool isInteger = false;
   uint32_t right = ASHLAR_SYSTOLIC_EACH_ROW;
 
+  /// What an array was told last.
   struct Preloaded {
-    bool exists = false;
-    uint64_t c = 0; // rs2 of the preload
+    bool exists = false; // compute may follow
+    uint64_t c = 0;      // rs2 of the preload
   };
   Preloaded preloaded[ASHLAR_SYSTOLIC_MAX_ARRAYS];
 };

@@ -16,9 +16,10 @@ using runtime::Vector;
 using Command = ashlar_systolic_command_t;
 using Machine = ashlar_systolic_machine_t;
 
+/// Commands of one kernel that belong together, for figures and pictures.
 struct Region {
-  String name;
-  uint64_t multiplyAdds = 0;
+  String name;               // for people
+  uint64_t multiplyAdds = 0; // that the work asks for
   uint16_t kind = ASHLAR_SYSTOLIC_OTHER;
   uint16_t dataflow = ASHLAR_SYSTOLIC_KEEPS_NOTHING;
 };
@@ -26,17 +27,19 @@ struct Region {
 /// "weight-stationary"; empty for none.
 const char *dataflowName(uint32_t dataflow);
 
+/// A stream.
 struct Kernel {
-  String name;
-  uint32_t bindings = 0;
-  uint64_t issued = 0;
-  Vector<Region> regions;
-  Vector<Command> commands;
+  String name;              // a symbol of the module
+  uint32_t bindings = 0;    // that a dispatch gives
+  uint64_t issued = 0;      // commands, loops unrolled
+  Vector<Region> regions;   // by number
+  Vector<Command> commands; // in the order of issue
 };
 
+/// What an executable is.
 struct Image {
-  Machine machine = {};
-  Vector<Kernel> kernels;
+  Machine machine = {};   // that it was written for
+  Vector<Kernel> kernels; // in the order of the bytes
 };
 
 /// What is wrong with the figures of a machine; empty: nothing.

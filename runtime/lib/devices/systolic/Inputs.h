@@ -10,29 +10,36 @@
 
 namespace ashlar::systolic {
 
+/// bf16 in, f32 sums.
 struct BF16 {
   using Stored = uint16_t; // in the scratchpad
   using Factor = float;    // as ArrayMath takes it
   using Sum = float;       // in the accumulator
   static constexpr bool isInteger = false;
 
+  /// For the array.
   static Factor factor(Stored value) { return fromBF16(value); }
+  /// For the accumulator.
   static Sum widen(Stored value) { return fromBF16(value); }
   static Sum add(Sum a, Sum b) { return a + b; }
   /// Activated, and only then scaled.
   static Stored scaled(Sum value, float scale, bool relu) {
     return toBF16((relu && value < 0 ? 0 : value) * scale);
   }
+  /// Activated; there is nothing to shift.
   static Stored shifted(Sum value, uint32_t, bool relu) {
     return toBF16(relu && value < 0 ? 0 : value);
   }
+  /// On the way in.
   static Stored scaleInput(Stored value, float scale) {
     return scale == 1 ? value : toBF16(fromBF16(value) * scale);
   }
   static bool isLess(Stored a, Stored b) { return fromBF16(a) < fromBF16(b); }
+  /// Below all, for maxima.
   static Stored least() { return 0xff80; }
 };
 
+/// Bytes in, sums of 32 bits that wrap; roles are those of BF16.
 struct S8 {
   using Stored = int8_t;
   using Factor = int16_t;
@@ -57,6 +64,7 @@ struct S8 {
   static Stored least() { return -128; }
 };
 
+/// One array's registers.
 template <typename Input> struct Function::Array {
   using Factor = typename Input::Factor;
   using Sum = typename Input::Sum;
@@ -70,10 +78,11 @@ template <typename Input> struct Function::Array {
   Weights pending, current;
   /// Output-stationary: D, and the sums in the array.
   Vector<Sum> pendingSums, sums;
-  bool pendingIsSums = false;
-  bool hasWeights = false, hasSums = false;
+  bool pendingIsSums = false;               // what preload took is D
+  bool hasWeights = false, hasSums = false; // in use
 };
 
+/// Of both kinds, of which a machine uses one.
 struct Function::Arrays {
   ASHLAR_OWN_NEW
   Array<BF16> bf16[ASHLAR_SYSTOLIC_MAX_ARRAYS];

@@ -11,11 +11,14 @@ namespace ashlar::systolic {
 
 using runtime::Vector;
 
+/// A set, as it was added; merged when it is asked.
 class Intervals {
 public:
   /// [begin, end), in any order; cheap where they mostly come in order.
   void add(uint64_t begin, uint64_t end);
+  /// All of theirs.
   void add(const Intervals &others);
+  /// Cycles in it.
   uint64_t count() const;
   /// Of those that are not in `others`.
   uint64_t countWithout(const Intervals &others) const;
@@ -26,7 +29,7 @@ private:
   /// Sorted and apart.
   Vector<std::pair<uint64_t, uint64_t>> merged() const;
 
-  Vector<std::pair<uint64_t, uint64_t>> parts;
+  Vector<std::pair<uint64_t, uint64_t>> parts; // as they were added
 };
 
 } // namespace ashlar::systolic

@@ -13,6 +13,7 @@
 
 namespace ashlar::systolic {
 
+/// The same bits.
 template <typename To, typename From> To bitsAs(From from) {
   static_assert(sizeof(To) == sizeof(From), "the same bits");
   To to;
@@ -26,6 +27,7 @@ inline float fromBF16(uint16_t value) {
 
 inline uint16_t toBF16(float value) { return roundToBFloat(value); }
 
+/// Within [least, most].
 inline int32_t saturate(int64_t value, int32_t least, int32_t most) {
   return value < least ? least : value > most ? most : int32_t(value);
 }

@@ -15,11 +15,14 @@ constexpr uint32_t queueCount = ASHLAR_SYSTOLIC_MAX_QUEUES;
 /// "load", "store", "vector", "execute 0"...
 std::string queueName(uint32_t queue);
 
+/// Of one kernel, in the order of issue.
 class Ordering {
 public:
   /// The number of the next command of a queue; the first has 1.
   uint32_t issue(uint32_t queue);
 
+  /// Masks of queues: each of `to` then knows what was issued to each of
+  /// `from`, and what that knew.
   void sync(uint32_t from, uint32_t to);
 
   /// Whether `queue` knows that command `number` of `other` has ended.
@@ -33,8 +36,8 @@ public:
   }
 
 private:
-  uint32_t issued[queueCount] = {};
-  uint32_t known[queueCount][queueCount] = {};
+  uint32_t issued[queueCount] = {};            // commands of each queue
+  uint32_t known[queueCount][queueCount] = {}; // by queue: of each other one
   /// What a queue knew when it was last given a command: once that has ended,
   /// so has this. What it has been told since then is for commands to come.
   uint32_t awaited[queueCount][queueCount] = {};
@@ -43,11 +46,12 @@ private:
 /// Stores and loads in memory that not every queue knows to have ended.
 class MemoryOrder {
 public:
+  /// Rows of memory that a command touches.
   struct Access {
-    uint32_t queue, number;
-    const uint8_t *begin; // of the first row
-    uint64_t rowBytes;
-    Walk walk;
+    uint32_t queue, number;      // of the command
+    const uint8_t *begin;        // of the first row
+    uint64_t rowBytes;           // of each row
+    Walk walk;                   // over the rows
     const uint8_t *lowest, *end; // of all rows
   };
 
@@ -58,9 +62,10 @@ public:
   void forget(const Ordering &ordering);
 
 private:
+  /// Whether a byte is in both.
   static bool overlap(const Access &a, const Access &b);
-  Vector<Access> accesses;
-  Access conflict;
+  Vector<Access> accesses; // that some queue does not know to have ended
+  Access conflict;         // what `add` has given
 };
 
 } // namespace ashlar::systolic

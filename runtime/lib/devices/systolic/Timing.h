@@ -19,12 +19,13 @@
 
 namespace ashlar::systolic {
 
+/// What came of a region's commands.
 struct RegionTime {
-  uint64_t commands = 0;
+  uint64_t commands = 0;                   // that were issued
   uint64_t first = ~uint64_t(0), last = 0; // cycles; last is exclusive
   uint64_t arrayBusy = 0;    // cycles in which an array took operands, summed
   uint64_t multiplyAdds = 0; // of the arrays, padding left out
-  uint64_t vectorBusy = 0;
+  uint64_t vectorBusy = 0;   // cycles of the vector unit
   uint64_t loadBytes = 0, storeBytes = 0; // over the port, in whole bursts
   // Cycles times the requests that were in flight, where those are limited.
   uint64_t loadFlight = 0, storeFlight = 0;
@@ -33,11 +34,12 @@ struct RegionTime {
 
 /// One command on its engine, for a picture.
 struct Slice {
-  uint64_t begin, end; // while its engine is busy
-  uint64_t index;      // of the command
-  uint32_t queue, funct, region;
+  uint64_t begin, end;           // while its engine is busy
+  uint64_t index;                // of the command
+  uint32_t queue, funct, region; // of the command
 };
 
+/// Of one kernel, once. One thread.
 class Timing {
 public:
   ASHLAR_OWN_NEW
@@ -60,33 +62,36 @@ public:
 private:
   /// Rows of one memory, as banks: how often each cycle on average.
   struct BankUse {
-    bool inAccumulator;
-    uint32_t firstBank, banks;
-    double rowsPerCycle;
+    bool inAccumulator;        // else of the scratchpad
+    uint32_t firstBank, banks; // that it goes through
+    double rowsPerCycle;       // on average
   };
+  /// A command that waits, with what it costs.
   struct Entry {
     Action::Kind kind;
     uint32_t queue, number, funct, region;
-    uint64_t index;
-    uint64_t issued = 0;
+    uint64_t index;      // of the command
+    uint64_t issued = 0; // when it came to its queue
+    /// Commands of each queue that must have ended.
     uint32_t wait[queueCount] = {};
-    uint64_t busy = 0;     // cycles of the engine
-    uint64_t bytes = 0;    // over the port
-    uint64_t requests = 0; // that these are, where they are limited
-    uint64_t multiplyAdds = 0;
+    uint64_t busy = 0;         // cycles of the engine
+    uint64_t bytes = 0;        // over the port
+    uint64_t requests = 0;     // that these are, where they are limited
+    uint64_t multiplyAdds = 0; // of an array, padding left out
     bool outputStationary = false, flips = false, hasMatrix = false;
     bool isTransposed = false;
-    unsigned uses = 0;
+    unsigned uses = 0; // of banks
     BankUse use[3];
   };
+  /// Commands that wait, and the engine that they wait for.
   struct Queue {
-    runtime::Deque<Entry> waiting;
-    Vector<uint64_t> ends; // of all simulated, never decreasing
-    uint64_t roomAt = 0;   // when the last of the waiting has left
-    uint64_t free = 0;     // when the next one may start
+    runtime::Deque<Entry> waiting; // in order, at most queue_depth
+    Vector<uint64_t> ends;         // of all simulated, never decreasing
+    uint64_t roomAt = 0;           // when the last of the waiting has left
+    uint64_t free = 0;             // when the next one may start
     // When each of the requests in flight will have been answered, in turn.
     Vector<uint64_t> answers;
-    size_t oldest = 0;
+    size_t oldest = 0; // of the answers
     // What its engine does: preloads beside everything else.
     struct Running {
       uint64_t begin = 0, end = 0;
@@ -94,6 +99,7 @@ private:
       BankUse use[3];
     } running[2];
   };
+  /// When parts of an array are free, in cycles.
   struct Array {
     uint64_t weightPortFree = 0, weightsReady = 0;
     uint64_t lastStart = 0, lastResult = 0;
@@ -101,13 +107,16 @@ private:
     // seen where operands go in.
     uint64_t drained[2] = {0, 0};
   };
+  /// On an interlocked machine: a row's last commands, by queue; 0: none.
   struct RowUse {
     uint32_t writer[queueCount] = {};
     uint32_t reader[queueCount] = {};
   };
 
+  /// What a command costs and waits for.
   Entry describe(const Action &action);
   void describeDMA(const Action &action, Entry &entry);
+  /// Of banks, by an operand.
   void addUse(Entry &entry, const Operand &operand, double rowsPerCycle);
   void waitForRows(const Action &action, Entry &entry);
   void waitForRow(Entry &entry, bool inAccumulator, int64_t row, bool writes);
@@ -115,20 +124,22 @@ private:
   void pass(Entry entry);
   bool startOne();
   bool isReady(const Entry &entry) const;
+  /// When it can start, if its queue comes to it now.
   uint64_t startOf(const Entry &entry) const;
+  /// Starts it: what it occupies, when it ends, whose work it was.
   void run(Entry entry, uint64_t start);
   uint64_t stallAtBanks(const Entry &entry, uint64_t start) const;
   uint64_t occupyPort(const Entry &entry, uint64_t start);
   uint64_t sendRequests(const Entry &entry, uint64_t start, uint64_t &sent);
 
-  const Machine machine;
-  Ordering ordering;
-  Vector<RegionTime> times;
-  uint32_t region; // of what is added next
-  uint64_t issueTime = 0;
-  uint64_t portFree = 0;
-  uint64_t lastEnd = 0;
-  Queue queues[queueCount];
+  const Machine machine;    // a copy
+  Ordering ordering;        // as issued
+  Vector<RegionTime> times; // see regions()
+  uint32_t region;          // of what is added next
+  uint64_t issueTime = 0;   // when the issuer goes on
+  uint64_t portFree = 0;    // when memory's port is
+  uint64_t lastEnd = 0;     // of all commands
+  Queue queues[queueCount]; // by number
   Array arrays[ASHLAR_SYSTOLIC_MAX_ARRAYS];
   Vector<RowUse> rowUses[2]; // scratchpad, accumulator; if interlocked
 };
