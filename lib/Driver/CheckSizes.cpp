@@ -199,3 +199,43 @@ bool SizedCompilation::checkAll() {
   }
   return true;
 }
+
+/// What three sizes say of a fourth.
+static bool isEven(const std::vector<ProgramSizes> &first,
+                   const ProgramSizes &other, int64_t times) {
+  for (size_t i = 0; i != other.numbers.size(); ++i) {
+    if (other.kinds[i] == ProgramSizes::Elements)
+      continue;
+    auto at = [&](const ProgramSizes &view) {
+      return uint64_t(view.numbers[i]);
+    };
+    uint64_t begin = at(first[0]), rise = at(first[1]) - begin,
+             bend = at(first[2]) - at(first[1]) - rise;
+    if (at(other) != begin + uint64_t(times) * rise +
+                         uint64_t(times * (times - 1) / 2) * bend)
+      return false;
+  }
+  return true;
+}
+
+bool SizedCompilation::growsEvenly(SizePoint point, size_t symbol,
+                                   int64_t step) {
+  std::vector<ProgramSizes> first;
+  int64_t largest = point[symbol];
+  // So far apart that what is divided by more than the step shows.
+  for (int64_t times : {0, 1, 2, 3, 9, 17}) {
+    point[symbol] = largest - times * step;
+    if (point[symbol] < options.sizes[symbol].minimum)
+      break;
+    View view;
+    if (readAt(point, Stage::Import, view, llvm::nulls()).status !=
+            CompileStatus::Done ||
+        (!first.empty() && findDifference(first[0], view.model)))
+      return false;
+    if (first.size() != 3)
+      first.push_back(std::move(view.model));
+    else if (!isEven(first, view.model, times))
+      return false;
+  }
+  return first.size() > 1;
+}
