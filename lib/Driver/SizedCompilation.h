@@ -89,6 +89,7 @@ private:
   // CheckSizes.cpp
   bool checkAll();
   std::vector<SizePoint> pointsToCheck() const;
+  bool dividesUnseen(unsigned symbol) const;
   bool agreesAt(const SizePoint &point, std::string &node,
                 llvm::raw_ostream &log);
   bool agreesAt(const SizePoint &point);
