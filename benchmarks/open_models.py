@@ -170,8 +170,7 @@ def measure(ashlar, build, work, name, ranges_text, shapes, below=(), given=()):
     opened = ashlar.Session(ashlar.load(str(module), allow_native_code=True), threads=1)
     random = np.random.default_rng(1)
     errors, times = [], []
-    points = five_sizes(ranges)
-    for point in (p for i, p in enumerate(points) if p not in points[:i]):
+    for point in five_sizes(ranges):
         values = values_at(inputs, point, below, given, random)
         fixed = work / "fixed.ash"
         said, works = compile_for(build, model, fixed, *(

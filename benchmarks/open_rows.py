@@ -9,7 +9,7 @@ import time
 
 def five_sizes(ranges):
     """Of {symbol: (least, most, step)}: the ends, what is beside the least, and
-    two between; a small range has some of them twice."""
+    two between; of small ranges fewer, each once."""
     points = []
     for part in (0.0, 0.02, 0.3, 0.6, 1.0):
         point = {}
@@ -17,7 +17,8 @@ def five_sizes(ranges):
             count = (most - least) // step
             at = 1 if part == 0.02 and count else round(part * count)
             point[symbol] = least + at * step
-        points.append(point)
+        if point not in points:
+            points.append(point)
     return points
 
 

@@ -54,15 +54,38 @@ bool SizedCompilation::agreesAt(const SizePoint &point, std::string &node,
   return !found;
 }
 
+/// Whether the sizes that were seen do not tell the divisors of a symbol from
+/// others: so many sizes lie between two turns of a division, or they are
+/// between steps.
+bool SizedCompilation::dividesUnseen(unsigned symbol) const {
+  int64_t step = options.sizes[symbol].step;
+  bool found = false;
+  for (exec::SizeAttr formula : graphFormulas)
+    if (formula)
+      formula.getFormula().walk([&](AffineExpr part) {
+        auto division = dyn_cast<AffineBinaryOpExpr>(part);
+        bool divides =
+            division && (division.getKind() == AffineExprKind::FloorDiv ||
+                         division.getKind() == AffineExprKind::Mod);
+        if (!divides || !division.getLHS().isFunctionOfSymbol(symbol))
+          return;
+        auto divisor = dyn_cast<AffineConstantExpr>(division.getRHS());
+        found |= divisor &&
+                 divisor.getValue() > SizeFormulas::largestDivisor / 2 &&
+                 step % divisor.getValue() != 0;
+      });
+  return found;
+}
+
 /// Where the formulas could be wrong: at the ends of each range, in its middle,
 /// at the first sizes, which are one or follow it, and everywhere in a small
 /// one. A slice that ends at the same place for large sizes may end earlier for
-/// small ones, and a dim of one may be another model: it broadcasts. Where
-/// something is decided by sizes, at many sizes, and at and beside each integer
-/// of the model, which they may be compared with.
+/// small ones, and a dim of one may be another model: it broadcasts. Where a
+/// divisor may be another one, at many sizes beside each other; where something
+/// is decided by sizes, at many, and at and beside each integer of the model,
+/// which they may be compared with.
 std::vector<SizePoint> SizedCompilation::pointsToCheck() const {
-  constexpr int64_t integers = 64;
-  int64_t all = decidesBySizes ? 128 : 8;
+  constexpr int64_t integers = 64, many = 128;
   std::vector<int64_t> turns;
   if (decidesBySizes)
     for (int64_t integer : readONNXIntegers(options.input))
@@ -82,8 +105,17 @@ std::vector<SizePoint> SizedCompilation::pointsToCheck() const {
   for (auto [i, range] : llvm::enumerate(options.sizes)) {
     SizePoint point = points.front();
     int64_t count = (range.maximum - range.minimum) / range.step + 1;
-    for (int64_t j = 0; j != (count > all ? 2 : count); ++j) {
-      point[i] = range.minimum + j * range.step;
+    bool divides = dividesUnseen(unsigned(i));
+    int64_t all = decidesBySizes || divides ? many : 8;
+    // As many beside each other as a division may have between its turns.
+    int64_t parts = 1, each = count;
+    if (count > all) {
+      parts = divides ? 4 : 1;
+      each = divides ? SizeFormulas::largestDivisor : 2;
+    }
+    for (int64_t j = 0; j != parts * each; ++j) {
+      point[i] =
+          range.minimum + (j / each * (count / parts) + j % each) * range.step;
       add(point);
     }
     int64_t left = integers;
@@ -198,4 +230,44 @@ bool SizedCompilation::checkAll() {
     return false;
   }
   return true;
+}
+
+/// What three sizes say of a fourth.
+static bool isEven(const std::vector<ProgramSizes> &first,
+                   const ProgramSizes &other, int64_t times) {
+  for (size_t i = 0; i != other.numbers.size(); ++i) {
+    if (other.kinds[i] == ProgramSizes::Elements)
+      continue;
+    auto at = [&](const ProgramSizes &view) {
+      return uint64_t(view.numbers[i]);
+    };
+    uint64_t begin = at(first[0]), rise = at(first[1]) - begin,
+             bend = at(first[2]) - at(first[1]) - rise;
+    if (at(other) != begin + uint64_t(times) * rise +
+                         uint64_t(times * (times - 1) / 2) * bend)
+      return false;
+  }
+  return true;
+}
+
+bool SizedCompilation::growsEvenly(SizePoint point, size_t symbol,
+                                   int64_t step) {
+  std::vector<ProgramSizes> first;
+  int64_t largest = point[symbol];
+  // So far apart that what is divided by more than the step shows.
+  for (int64_t times : {0, 1, 2, 3, 9, 17}) {
+    point[symbol] = largest - times * step;
+    if (point[symbol] < options.sizes[symbol].minimum)
+      break;
+    View view;
+    if (readAt(point, Stage::Import, view, llvm::nulls()).status !=
+            CompileStatus::Done ||
+        (!first.empty() && findDifference(first[0], view.model)))
+      return false;
+    if (first.size() != 3)
+      first.push_back(std::move(view.model));
+    else if (!isEven(first, view.model, times))
+      return false;
+  }
+  return first.size() > 1;
 }

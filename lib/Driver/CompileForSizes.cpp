@@ -4,6 +4,7 @@
 #include "SizeSearch.h"
 #include "SizedCompilation.h"
 #include "States.h"
+#include "ashlar/Import/ONNX/Import.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -56,7 +57,17 @@ static void suggestRanges(const CompileOptions &options,
                               llvm::nulls(), &progress)
           .canBeRead(point);
     };
-    ranges = findWorkingRanges(options.sizes, {works, compiles});
+    auto growsEvenly = [&](const SizePoint &point, size_t symbol,
+                           int64_t step) {
+      CompileOptions quiet = options;
+      quiet.quiet = true;
+      return SizedCompilation(quiet, hooks, llvm::nulls(), llvm::nulls(),
+                              llvm::nulls(), &progress)
+          .growsEvenly(point, symbol, step);
+    };
+    ranges = findWorkingRanges(
+        options.sizes,
+        {works, compiles, readONNXIntegers(options.input), growsEvenly});
   }
   // A model that is none at any size has been refused as such.
   if (ranges.empty() && trials == 0)

@@ -2,6 +2,7 @@
 #include "ModelGraph.h"
 #include "ProgramSizes.h"
 #include "ashlar/Support/Remarks.h"
+#include "ashlar/Transforms/Simplify/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -117,7 +118,8 @@ ModelGraph::Op Reader::readOp(Operation *op) {
     for (AffineMap map : generic.getIndexingMapsArray())
       read.maps.push_back(bring(map));
   for (NamedAttribute attribute : op->getAttrDictionary()) {
-    if (generic && attribute.getName() == generic.getIndexingMapsAttrName())
+    if (attribute.getName() == apartAttrName ||
+        (generic && attribute.getName() == generic.getIndexingMapsAttrName()))
       continue;
     ModelGraph::Attribute added{attribute.getName().str(), "", {}};
     SmallVector<int64_t> numbers;

@@ -117,44 +117,60 @@ bool SizeFormulas::fits(AffineExpr formula, ArrayRef<int64_t> values) const {
   return true;
 }
 
+/// c * (floor + e / c) is a factor, too.
+AffineExpr SizeFormulas::multiply(const SymbolLines &factors,
+                                  ArrayRef<int64_t> values) const {
+  AffineExpr product;
+  int64_t left = values[0];
+  for (const auto &[symbol, line] : factors) {
+    if (line.f != 0 || line.c == 0)
+      return {};
+    AffineExpr part = spell(symbol, line, false);
+    int64_t top = (symbols[symbol].maximum / line.unit + line.a) / line.d;
+    if (line.e % line.c == 0) {
+      part = part + line.e / line.c;
+      top += line.e / line.c;
+    }
+    product = product ? product * part : part;
+    if (left % std::max<int64_t>(top, 1) != 0)
+      return {};
+    left /= std::max<int64_t>(top, 1);
+  }
+  return product && left != 0 && fits(product * left, values) ? product * left
+                                                              : AffineExpr();
+}
+
 AffineExpr SizeFormulas::search(ArrayRef<int64_t> values) {
-  AffineExpr sum = getAffineConstantExpr(values[0], context), product;
-  int64_t factor = values[0];
+  AffineExpr sum = getAffineConstantExpr(values[0], context);
+  SymbolLines all, inSteps;
   for (unsigned i = 0; i != symbols.size(); ++i) {
     bool changes = llvm::any_of(
         along[i], [&](size_t at) { return values[at] != values[0]; });
     if (!changes)
       continue;
-    std::optional<Line> line = findLine(i, 1, values);
-    if (!line && symbols[i].step > 1)
-      line = findLine(i, symbols[i].step, values);
+    std::optional<Line> line = findLine(i, 1, values), ofSteps;
+    if (symbols[i].step > 1)
+      ofSteps = findLine(i, symbols[i].step, values);
+    if (!line)
+      line = ofSteps;
     if (!line) {
-      product = {};
       sum = {};
+      all.clear();
       break;
     }
     sum = sum + spell(i, *line, true) - values[0];
-    int64_t top = (symbols[i].maximum / line->unit + line->a) / line->d;
-    // c * (floor + e / c) is a factor, too.
-    AffineExpr part = spell(i, *line, false);
-    if (line->f != 0 || line->c == 0)
-      factor = 0;
-    else if (line->e % line->c == 0) {
-      part = part + line->e / line->c;
-      top += line->e / line->c;
-    }
-    product = product ? product * part : part;
-    if (factor % std::max<int64_t>(top, 1) != 0)
-      factor = 0;
-    else
-      factor /= std::max<int64_t>(top, 1);
+    all.push_back({i, *line});
+    inSteps.push_back({i, ofSteps.value_or(*line)});
   }
   if (sum && fits(sum, values)) {
     lines.push_back(sum);
     return sum;
   }
-  if (product && factor != 0 && fits(product * factor, values))
-    return product * factor;
+  // A step that is divided by less than it has is two factors, maybe.
+  for (const SymbolLines &factors : {all, inSteps})
+    if (sum)
+      if (AffineExpr product = multiply(factors, values))
+        return product;
   // Two sizes that became one dim.
   for (AffineExpr x : lines)
     for (AffineExpr y : lines) {

@@ -49,6 +49,10 @@ private:
                                llvm::ArrayRef<int64_t> values) const;
   mlir::AffineExpr spell(unsigned symbol, const Line &line, bool whole) const;
   bool fits(mlir::AffineExpr formula, llvm::ArrayRef<int64_t> values) const;
+  /// Of a line along each symbol.
+  using SymbolLines = llvm::SmallVector<std::pair<unsigned, Line>>;
+  mlir::AffineExpr multiply(const SymbolLines &factors,
+                            llvm::ArrayRef<int64_t> values) const;
   mlir::AffineExpr search(llvm::ArrayRef<int64_t> values);
 
   mlir::MLIRContext *context;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SizeSearch.h"
 #include <algorithm>
+#include <numeric>
 
 using namespace ashlar;
 
@@ -11,6 +12,20 @@ static int64_t countSizes(const SizeRange &range) {
 static SizeRange fixAt(SizeRange range, int64_t size) {
   range.minimum = range.maximum = size;
   return range;
+}
+
+/// At most one size where there is no other.
+static SizeRange multiplesIn(SizeRange range, int64_t step) {
+  range.step = step;
+  range.minimum = (range.minimum + step - 1) / step * step;
+  range.maximum = std::max(range.maximum / step * step, range.minimum);
+  return range;
+}
+
+/// Few sizes that are far apart may serve better than many beside each other.
+static bool isWider(const SizeRange &range, const SizeRange &best) {
+  constexpr int64_t times = 4;
+  return range.maximum - range.minimum > times * (best.maximum - best.minimum);
 }
 
 namespace {
@@ -26,6 +41,7 @@ private:
   bool worksWith(size_t symbol, const SizeRange &range) const;
   SizeRange growFrom(size_t symbol, int64_t first) const;
   SizeRange findRange(size_t symbol) const;
+  bool growsEvenly(size_t symbol, const SizeRange &range) const;
 
   /// Sizes halve and double that often in any network.
   static constexpr int64_t largestStep = 64;
@@ -103,6 +119,14 @@ SizeRange SizeSearch::growFrom(size_t symbol, int64_t first) const {
   return between(low, high);
 }
 
+bool SizeSearch::growsEvenly(size_t symbol, const SizeRange &range) const {
+  std::vector<int64_t> point;
+  for (const SizeRange &each : found)
+    point.push_back(each.maximum);
+  point[symbol] = range.maximum;
+  return trials.growsEvenly(point, symbol, range.step);
+}
+
 SizeRange SizeSearch::findRange(size_t symbol) const {
   const SizeRange &whole = refused[symbol];
   SizeRange best = found[symbol];
@@ -119,14 +143,19 @@ SizeRange SizeSearch::findRange(size_t symbol) const {
       take(growFrom(symbol, first));
   }
   for (int64_t times = 2; times <= largestStep; times *= 2) {
-    SizeRange range = whole;
-    range.step = whole.step * times;
-    range.minimum = (whole.minimum + range.step - 1) / range.step * range.step;
-    range.maximum = whole.maximum / range.step * range.step;
-    if (range.maximum <= range.minimum || countSizes(range) <= countSizes(best))
+    SizeRange range = multiplesIn(whole, whole.step * times);
+    if (countSizes(range) <= countSizes(best))
       break; // further multiples are fewer
     if (worksWith(symbol, range))
       take(range);
+  }
+  for (int64_t divisor : trials.divisors) {
+    if (divisor < 2 || divisor > whole.maximum)
+      continue;
+    SizeRange range = multiplesIn(whole, std::lcm(whole.step, divisor));
+    bool isMore = countSizes(range) > countSizes(best) || isWider(range, best);
+    if (isMore && growsEvenly(symbol, range) && worksWith(symbol, range))
+      best = range;
   }
   return best;
 }

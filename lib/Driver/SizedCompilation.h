@@ -46,6 +46,9 @@ public:
   /// sizes.
   void endAtLargest(std::vector<bool> symbols) { ends = std::move(symbols); }
   bool canBeRead(const SizePoint &point);
+  /// Whether the model's numbers grow evenly, or as squares, as a symbol
+  /// shrinks by `step` again and again.
+  bool growsEvenly(SizePoint point, size_t symbol, int64_t step);
   void endProgress() { progress = nullptr; }
 
   /// Of a refusal: whether it says the most that could be asked for.
@@ -86,6 +89,7 @@ private:
   // CheckSizes.cpp
   bool checkAll();
   std::vector<SizePoint> pointsToCheck() const;
+  bool dividesUnseen(unsigned symbol) const;
   bool agreesAt(const SizePoint &point, std::string &node,
                 llvm::raw_ostream &log);
   bool agreesAt(const SizePoint &point);

@@ -44,8 +44,12 @@ void SizedOps::add(const ProgramSizes &model, const ProgramSizes &other) {
   auto theirs = numbersByOp(other);
   for (auto &[op, own] : numbersByOp(model)) {
     auto found = theirs.find(op);
-    if (found == theirs.end())
+    std::vector<int64_t> &all = numbers[op];
+    if (found == theirs.end()) {
+      all.push_back(-1);
       continue;
+    }
+    llvm::append_range(all, found->second.numbers);
     if (found->second.numbers != own.numbers)
       ops.insert(op);
     if (own.isUnaligned || found->second.isUnaligned)
@@ -57,7 +61,7 @@ namespace {
 /// Marks the ops of one entry, in their order.
 class Keeper {
 public:
-  explicit Keeper(const std::set<Operation *> &sized) : sized(sized) {}
+  explicit Keeper(const std::map<Operation *, int64_t> &sized) : sized(sized) {}
 
   void visit(Operation &op) {
     if (op.hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(&op) ||
@@ -69,11 +73,23 @@ public:
         isOneNumber(op))
       return;
     op.setDiscardableAttr(sizedAttrName, UnitAttr::get(op.getContext()));
+    keepApart(op);
     // Nor is what it leads to known.
     evaluator.assume(op.getResult(0), {});
   }
 
 private:
+  /// Of an op that is merged with others, what it does with its indices stays.
+  void keepApart(Operation &op) {
+    auto mark =
+        IntegerAttr::get(IntegerType::get(op.getContext(), 64), sized.at(&op));
+    op.walk([&](Operation *inner) {
+      if (!inner->hasTrait<OpTrait::IsTerminator>() &&
+          !isa<linalg::IndexOp, arith::ConstantOp>(inner))
+        inner->setDiscardableAttr(apartAttrName, mark);
+    });
+  }
+
   bool hangsOnConstants(Operation &op) const {
     llvm::SetVector<Value> operands(op.operand_begin(), op.operand_end());
     getUsedValuesDefinedAbove(op.getRegions(), operands);
@@ -91,7 +107,8 @@ private:
     return value && value.isSplat();
   }
 
-  const std::set<Operation *> &sized;
+  /// What is equal at all sizes that were looked at has one number.
+  const std::map<Operation *, int64_t> &sized;
   llvm::DenseSet<Operation *> constants;
   ConstantEvaluator evaluator;
 };
@@ -101,7 +118,8 @@ void SizedOps::keepIn(ModuleOp model) const {
   if (ops.empty() && unaligned.empty())
     return;
   // As they are numbered where they are read.
-  std::set<Operation *> sized;
+  std::map<Operation *, int64_t> sized;
+  std::map<std::vector<int64_t>, int64_t> kinds;
   std::map<std::string, unsigned> counts;
   model.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op == model || isOfGraph(op))
@@ -109,7 +127,8 @@ void SizedOps::keepIn(ModuleOp model) const {
     std::string node = nodeName(op->getLoc());
     unsigned number = counts[node]++;
     if (ops.count({node, number}))
-      sized.insert(op);
+      sized[op] = kinds.try_emplace(numbers.at({node, number}), kinds.size())
+                      .first->second;
     if (unaligned.count({node, number}))
       op->setDiscardableAttr(copiedAttrName, UnitAttr::get(op->getContext()));
   });

@@ -8,6 +8,7 @@
 #define ASHLAR_LIB_DRIVER_SIZEDOPS_H
 
 #include "ProgramSizes.h"
+#include <map>
 #include <set>
 
 namespace ashlar {
@@ -20,13 +21,17 @@ public:
   /// What differs between a model at two sizes, of one structure.
   void add(const ProgramSizes &model, const ProgramSizes &other);
   /// Keeps those of these ops that hang on constants alone from being folded,
-  /// but for what is one number everywhere, whatever its dims. Slices that are
+  /// but for what is one number everywhere, whatever its dims, and from being
+  /// merged with others that have other numbers at other sizes. Slices that are
   /// aligned at some sizes alone are marked as copies, which they are at
   /// others.
   void keepIn(mlir::ModuleOp model) const;
 
 private:
-  std::set<std::pair<std::string, unsigned>> ops, unaligned;
+  using Place = std::pair<std::string, unsigned>;
+  std::set<Place> ops, unaligned;
+  /// The numbers of each at all sizes that were added.
+  std::map<Place, std::vector<int64_t>> numbers;
 };
 
 } // namespace ashlar

@@ -103,7 +103,11 @@ LogicalResult Compilation::fuse() {
     addCompanions(target, tiling);
     buildFusePipeline(pm, target.capabilities().fuses, tiling);
   };
-  return runPrograms(build, hooks.afterFuse);
+  return runPrograms(build, [&](ModuleOp fused) {
+    fused->walk(
+        [](Operation *op) { op->removeDiscardableAttr(apartAttrName); });
+    return hooks.afterFuse ? hooks.afterFuse(fused) : success();
+  });
 }
 
 LogicalResult Compilation::tile() {
