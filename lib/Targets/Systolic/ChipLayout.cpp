@@ -27,6 +27,22 @@ static bool isDense(const Contraction &contraction,
   return last < 0 || access.strides[size_t(last)] == 1;
 }
 
+std::vector<int64_t> ashlar::systolic::boxOf(const Contraction &contraction,
+                                             llvm::ArrayRef<unsigned> dims,
+                                             int64_t most) {
+  std::vector<int64_t> box(dims.size(), 1);
+  int64_t inner = 1;
+  for (size_t i = dims.size(); i-- > 0;) {
+    int64_t size = contraction.sizes[dims[i]];
+    int64_t fits = std::max<int64_t>(1, std::min(size, most / inner));
+    box[i] = divideUp(size, divideUp(size, fits));
+    inner *= box[i];
+    if (box[i] < size)
+      break;
+  }
+  return box;
+}
+
 bool ashlar::systolic::canReadTapsInPlace(const Contraction &contraction) {
   int last = innermost(contraction,
                        contraction.isDepthwise ? contraction.n : contraction.k);
@@ -208,18 +224,8 @@ void ChipLayout::cutRows() {
       }
     return;
   }
-  // The outermost dims one by one, then a range of one dim, the rest whole.
-  std::vector<int64_t> most(contraction.m.size(), 1);
-  int64_t inner = 1;
-  for (size_t i = contraction.m.size(); i-- > 0;) {
-    int64_t size = contraction.sizes[contraction.m[i]];
-    int64_t fits =
-        std::max<int64_t>(1, std::min(size, choice.chunkRows / inner));
-    most[i] = divideUp(size, divideUp(size, fits));
-    inner *= most[i];
-    if (most[i] < size)
-      break;
-  }
+  std::vector<int64_t> most =
+      boxOf(contraction, contraction.m, choice.chunkRows);
   std::vector<int64_t> at(contraction.m.size(), 0);
   for (int64_t batch = 0; batch < batches(); ++batch) {
     std::fill(at.begin(), at.end(), 0);

@@ -137,6 +137,12 @@ int64_t singleElements(const Contraction &contraction, const Machine &machine,
 /// The innermost dim that has more than one value; -1: none.
 int innermost(const Contraction &contraction, llvm::ArrayRef<unsigned> dims);
 
+/// The sizes of a box of some dims with no more than `most` values: one of the
+/// outermost, a part of one dim, all of the rest. Parts of a dim are as even as
+/// can be.
+std::vector<int64_t> boxOf(const Contraction &contraction,
+                           llvm::ArrayRef<unsigned> dims, int64_t most);
+
 /// Whether A can be read in place: its columns are a range of the terms, and
 /// its rows are those of a grid that all taps share.
 bool canReadTapsInPlace(const Contraction &contraction);

@@ -4,7 +4,6 @@
 // results it waits for.
 #include "CompressLoops.h"
 #include "ContractForm.h"
-#include "KeptValues.h"
 #include "Lowering.h"
 #include "WriteSums.h"
 
@@ -31,10 +30,9 @@ public:
   /// Returns why it cannot be computed.
   std::string add(const Contraction &contraction, const std::string &name);
 
-  /// Of those that were added.
-  std::string write(StreamBuilder &builder) const;
-
-  std::vector<std::vector<Alternative>> alternatives; ///< by part
+  /// Of those that were added. Returns why they are no stream; `cycles` are
+  /// those that it takes, where that is known.
+  std::string finish(Chosen &chosen, std::optional<uint64_t> &cycles);
 
 private:
   using FoundPointer = std::shared_ptr<const Found>;
@@ -57,6 +55,7 @@ private:
   std::string last; ///< the form and the choice before
   /// Chosen one after the other, and each as it is best alone.
   std::vector<Part> parts, apart;
+  std::vector<std::vector<Alternative>> alternatives; ///< by part
 };
 } // namespace
 
@@ -142,21 +141,31 @@ size_t StreamJoiner::bestCandidate() const {
   return chosen;
 }
 
-std::string StreamJoiner::write(StreamBuilder &builder) const {
+/// Of a stream; returns why there is none.
+static std::string timeStream(const std::vector<Part> &parts,
+                              const Machine &machine,
+                              std::optional<uint64_t> &cycles) {
+  StreamBuilder builder("", ASHLAR_SYSTOLIC_MAX_BINDINGS);
+  std::string why = writeStream(parts, machine, builder), error;
+  if (why.empty())
+    cycles = cyclesOf(machine, builder.kernel, error);
+  return why;
+}
+
+std::string StreamJoiner::finish(Chosen &chosen,
+                                 std::optional<uint64_t> &cycles) {
   // Halves cost more than overlapping saves where everything is large.
-  StreamBuilder other(builder.kernel.name, builder.kernel.bindings);
-  std::string why = writeStream(parts, machine, builder);
-  std::string whyApart = writeStream(apart, machine, other);
-  if (why.empty() && whyApart.empty()) {
-    std::string error;
-    std::optional<uint64_t> joined = cyclesOf(machine, builder.kernel, error);
-    std::optional<uint64_t> ofApart = cyclesOf(machine, other.kernel, error);
-    if (!ofApart || (joined && *joined <= *ofApart))
-      return "";
-  }
-  if (!whyApart.empty())
+  std::optional<uint64_t> joined, ofApart;
+  std::string why = timeStream(parts, machine, joined);
+  std::string whyApart = timeStream(apart, machine, ofApart);
+  bool isApart = whyApart.empty() &&
+                 (!why.empty() || (ofApart && (!joined || *joined > *ofApart)));
+  if (!isApart && !why.empty())
     return why;
-  builder = std::move(other);
+  chosen.parts = isApart ? std::move(apart) : std::move(parts);
+  cycles = isApart ? ofApart : joined;
+  chosen.contractions = std::move(owners);
+  chosen.lowered.alternatives = std::move(alternatives);
   return "";
 }
 
@@ -164,7 +173,7 @@ std::string StreamJoiner::write(StreamBuilder &builder) const {
 static std::string join(const std::vector<Contraction> &contractions,
                         const std::vector<std::string> &names,
                         const Machine &machine, const SearchOptions &options,
-                        StreamBuilder &builder, Lowered &lowered) {
+                        Chosen &chosen, std::optional<uint64_t> &cycles) {
   StreamJoiner joiner(machine, options);
   for (size_t i = 0; i < contractions.size(); ++i)
     if (contractions[i].isSum)
@@ -172,66 +181,75 @@ static std::string join(const std::vector<Contraction> &contractions,
     else if (std::string why = joiner.add(contractions[i], names[i]);
              !why.empty())
       return why;
-  lowered.alternatives = std::move(joiner.alternatives);
-  return joiner.write(builder);
+  return joiner.finish(chosen, cycles);
 }
 
 /// The same with values between them on chip, if that is faster.
 static void joinOnChip(std::vector<Contraction> contractions,
                        const std::vector<std::string> &names,
                        const Machine &machine, SearchOptions options,
-                       std::optional<uint32_t> inner, StreamBuilder &builder,
-                       Lowered &lowered) {
-  // Operands pass through what is left.
-  KeptValues kept = keepValues(contractions, machine, inner,
-                               int64_t(machine.scratchpad_rows) * 5 / 8);
+                       std::optional<uint32_t> inner, Chosen &chosen,
+                       std::optional<uint64_t> cycles) {
+  Chosen other;
+  KeptValues &kept = other.kept;
+  kept = keepValues(contractions, machine, inner, mostKeptRows(machine));
   if (kept.values.empty())
     return;
   options.keptRows = kept.rows;
-  StreamBuilder other(builder.kernel.name, builder.kernel.bindings);
-  Lowered ofOther;
-  if (!join(contractions, names, machine, options, other, ofOther).empty())
+  std::optional<uint64_t> ofKept;
+  if (!join(contractions, names, machine, options, other, ofKept).empty())
     return;
-  std::string error;
-  std::optional<uint64_t> cycles = cyclesOf(machine, builder.kernel, error);
-  std::optional<uint64_t> ofKept = cyclesOf(machine, other.kernel, error);
   if (!ofKept || (cycles && *ofKept > *cycles))
     return;
-  builder = std::move(other);
-  lowered = std::move(ofOther);
-  lowered.keptValues = int64_t(kept.values.size());
-  lowered.keptRows = kept.rows;
-  lowered.savedBytes = kept.savedBytes;
+  other.lowered.keptValues = int64_t(kept.values.size());
+  other.lowered.keptRows = kept.rows;
+  other.lowered.savedBytes = kept.savedBytes;
+  chosen = std::move(other);
 }
 
-std::string ashlar::systolic::lowerContracts(
-    const std::vector<Contraction> &contractions,
-    const std::vector<std::string> &names, const Machine &machine,
-    const std::string &name, uint32_t bindings, Kernel &kernel,
-    const SearchOptions &options, std::optional<uint32_t> inner,
-    Lowered *lowered) {
+/// One is a stream of its own.
+static std::string chooseOne(const Contraction &contraction,
+                             const std::string &name, const Machine &machine,
+                             const SearchOptions &options, Chosen &chosen) {
+  Found alone = chooseAlone(contraction, machine, options);
+  if (!alone.cycles)
+    return alone.error;
+  chosen.lowered.alternatives.push_back(std::move(alone.alternatives));
+  chosen.contractions.push_back(
+      std::make_shared<const Contraction>(std::move(alone.contraction)));
+  chosen.parts.push_back({chosen.contractions.back().get(), alone.choice, name,
+                          -1, uint64_t(contraction.multiplyAdds())});
+  return "";
+}
+
+std::string ashlar::systolic::chooseParts(std::vector<Contraction> contractions,
+                                          const std::vector<std::string> &names,
+                                          const Machine &machine,
+                                          const SearchOptions &options,
+                                          std::optional<uint32_t> inner,
+                                          Chosen &chosen) {
+  if (contractions.size() == 1)
+    return chooseOne(contractions[0], names[0], machine, options, chosen);
+  std::optional<uint64_t> cycles;
+  std::string why = join(contractions, names, machine, options, chosen, cycles);
+  if (why.empty() && options.keepsValues)
+    joinOnChip(std::move(contractions), names, machine, options, inner, chosen,
+               cycles);
+  return why;
+}
+
+std::string ashlar::systolic::writeParts(const std::vector<Part> &parts,
+                                         const Machine &machine,
+                                         const std::string &name,
+                                         uint32_t bindings, Kernel &kernel) {
   StreamBuilder builder(name, bindings);
-  Lowered found;
-  std::string why;
-  if (contractions.size() == 1) {
-    Found alone = chooseAlone(contractions[0], machine, options);
-    if (!alone.cycles)
-      return alone.error;
-    found.alternatives.push_back(alone.alternatives);
-    why = contractions[0].isSum
-              ? writeSum(contractions[0], machine, names[0], builder)
-              : writeStream({{&alone.contraction, alone.choice, names[0], -1,
-                              uint64_t(contractions[0].multiplyAdds())}},
-                            machine, builder);
-  } else {
-    why = join(contractions, names, machine, options, builder, found);
-    if (why.empty() && options.keepsValues)
-      joinOnChip(contractions, names, machine, options, inner, builder, found);
-  }
+  const Part &first = parts.front();
+  std::string why =
+      first.contraction->isSum
+          ? writeSum(*first.contraction, machine, first.name, builder)
+          : writeStream(parts, machine, builder);
   if (!why.empty())
     return why;
-  if (lowered)
-    *lowered = std::move(found);
   kernel = std::move(builder.kernel);
   // A short stream is as easily read as it is.
   constexpr size_t few = 1000;

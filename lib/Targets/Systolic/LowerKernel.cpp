@@ -3,11 +3,13 @@
 #include "Lowering.h"
 #include "Machines.h"
 #include "ReadContract.h"
+#include "Strategies.h"
 #include "ashlar/Analysis/Ones.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Support/Remarks.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "systolic/Function.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -27,36 +29,119 @@ std::optional<uint32_t> systolic::innerBinding(func::FuncOp function) {
   return std::nullopt;
 }
 
+namespace {
+/// The contractions of a function, and what the machine makes of them.
+struct Contractions {
+  std::vector<tile::ContractOp> ops;
+  std::vector<systolic::Contraction> read;
+
+  /// Of their regions; `name` is that of the kernel.
+  std::vector<std::string> names(StringRef name) const {
+    if (ops.size() == 1)
+      return {name.str()};
+    std::vector<std::string> result;
+    for (tile::ContractOp op : ops)
+      result.push_back(llvm::join(nodeNames(op->getLoc()), ", "));
+    return result;
+  }
+};
+} // namespace
+
+static LogicalResult refuse(tile::ContractOp op,
+                            const systolic::Machine &machine,
+                            const std::string &why) {
+  return op.emitError("the machine ")
+         << machine.name << " does not compute this contraction: " << why;
+}
+
+static FailureOr<Contractions> readAll(func::FuncOp function,
+                                       const systolic::Machine &machine) {
+  Contractions all;
+  function.walk([&](tile::ContractOp op) { all.ops.push_back(op); });
+  if (all.ops.empty())
+    return function.emitError("expected a kernel of contractions, found none");
+  for (tile::ContractOp op : all.ops)
+    if (Refusal why =
+            systolic::readContract(op, machine, all.read.emplace_back()))
+      return refuse(op, machine, *why);
+  return all;
+}
+
+FailureOr<systolic::Lowered>
+systolic::chooseStrategies(func::FuncOp function, const Machine &machine) {
+  auto all = readAll(function, machine);
+  if (failed(all))
+    return failure();
+  Chosen chosen;
+  std::string why = chooseParts(all->read, all->names(function.getSymName()),
+                                machine, {}, innerBinding(function), chosen);
+  if (!why.empty())
+    return refuse(all->ops.front(), machine, why);
+  for (auto [op, part] : llvm::zip_equal(all->ops, chosen.parts))
+    if (!part.contraction->isSum) // that there is one way to compute
+      op.setStrategyAttr(strategyOf(op, part, machine));
+  return std::move(chosen.lowered);
+}
+
+/// As the strategies say.
+static FailureOr<systolic::Kernel>
+writeKernel(Contractions &all, StringRef name, unsigned bindings,
+            std::optional<uint32_t> inner, const systolic::Machine &machine) {
+  std::vector<systolic::Part> parts(all.ops.size());
+  std::vector<systolic::Contraction> forms(all.ops.size());
+  systolic::KeptValues kept;
+  if (systolic::keptRowsOf(all.ops.front().getStrategyAttr()))
+    kept = systolic::keepValues(all.read, machine, inner,
+                                systolic::mostKeptRows(machine));
+  for (auto [op, whole, form, part, region] :
+       llvm::zip_equal(all.ops, all.read, forms, parts, all.names(name))) {
+    part.contraction = &form;
+    part.name = region;
+    part.multiplyAdds = uint64_t(whole.multiplyAdds());
+    if (whole.isSum)
+      form = whole;
+    else if (Refusal why = systolic::readStrategy(op.getStrategyAttr(), whole,
+                                                  machine, form, part))
+      return refuse(op, machine, *why);
+    if (part.keptRows != kept.rows)
+      return refuse(op, machine,
+                    llvm::formatv("its strategy keeps {0} rows on chip, its "
+                                  "kernel has values of {1}",
+                                  part.keptRows, kept.rows));
+  }
+  systolic::Kernel kernel;
+  std::string why =
+      systolic::writeParts(parts, machine, name.str(), bindings, kernel);
+  if (!why.empty())
+    return refuse(all.ops.front(), machine, why);
+  return kernel;
+}
+
 FailureOr<systolic::Kernel>
 systolic::lowerKernel(func::FuncOp function, StringRef name, unsigned bindings,
                       const Machine &machine, Lowered *lowered) {
-  std::vector<tile::ContractOp> contracts;
-  function.walk([&](tile::ContractOp op) { contracts.push_back(op); });
-  if (contracts.empty()) {
-    function.emitError("expected a kernel of contractions, found none");
-    return failure();
-  }
-  auto refuse = [&](tile::ContractOp op, const std::string &why) {
-    op.emitError("the machine ")
-        << machine.name << " does not compute this contraction: " << why;
-    return failure();
+  auto hasStrategy = [](tile::ContractOp op) {
+    return op.getStrategyAttr() != nullptr;
   };
-  std::vector<Contraction> contractions(contracts.size());
-  std::vector<std::string> names;
-  for (auto [op, contraction] : llvm::zip(contracts, contractions)) {
-    if (Refusal why = readContract(op, machine, contraction))
-      return refuse(op, *why);
-    names.push_back(contracts.size() == 1
-                        ? name.str()
-                        : llvm::join(nodeNames(op.getLoc()), ", "));
+  auto all = readAll(function, machine);
+  if (failed(all))
+    return failure();
+  if (llvm::none_of(all->ops, hasStrategy)) {
+    auto found = chooseStrategies(function, machine);
+    if (failed(found))
+      return failure();
+    if (lowered)
+      *lowered = std::move(*found);
   }
-  Kernel kernel;
-  std::string why =
-      lowerContracts(contractions, names, machine, name.str(), bindings, kernel,
-                     {}, innerBinding(function), lowered);
-  if (why.empty())
-    return kernel;
-  return refuse(contracts.front(), why);
+  for (auto [op, whole] : llvm::zip_equal(all->ops, all->read)) {
+    if (whole.isSum && all->ops.size() > 1)
+      return refuse(op, machine,
+                    "a sum of two operands is a stream of its own");
+    if (!whole.isSum && !hasStrategy(op))
+      return op.emitError("expected a strategy, as other contractions of its "
+                          "kernel have, found none");
+  }
+  return writeKernel(*all, name, bindings, innerBinding(function), machine);
 }
 
 void systolic::remarkLowered(func::FuncOp function, const Lowered &lowered) {

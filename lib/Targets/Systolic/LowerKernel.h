@@ -14,9 +14,15 @@ namespace ashlar::systolic {
 mlir::FailureOr<Machine> presetNamed(llvm::StringRef name,
                                      mlir::func::FuncOp function);
 
-/// The stream `name` of a function on memrefs, `bindings` of them, whose body
-/// is contractions. Emits an error if it is something else or the machine does
-/// not compute one.
+/// Sets the strategies of a function on memrefs whose body is contractions, by
+/// the simulator's count of cycles. Emits an error if it is something else or
+/// the machine does not compute one.
+mlir::FailureOr<Lowered> chooseStrategies(mlir::func::FuncOp function,
+                                          const Machine &machine);
+
+/// The stream `name` of such a function, of `bindings` memrefs, as its
+/// strategies say. Chooses them where there are none; `lowered` says what came
+/// of that.
 mlir::FailureOr<Kernel> lowerKernel(mlir::func::FuncOp function,
                                     llvm::StringRef name, unsigned bindings,
                                     const Machine &machine,

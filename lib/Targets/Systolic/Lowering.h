@@ -4,6 +4,7 @@
 #ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_LOWERING_H
 #define ASHLAR_LIB_TARGETS_SYSTOLIC_LOWERING_H
 
+#include "KeptValues.h"
 #include "Steps.h"
 
 #include <optional>
@@ -103,7 +104,7 @@ struct Found {
 Found chooseAlone(const Contraction &contraction, const Machine &machine,
                   const SearchOptions &options = {});
 
-/// What came of contractions in succession.
+/// What came of a search for contractions in succession.
 struct Lowered {
   /// Found's, for each contraction.
   std::vector<std::vector<Alternative>> alternatives;
@@ -112,16 +113,33 @@ struct Lowered {
   int64_t savedBytes = 0; ///< that need not pass the port
 };
 
-/// Commands that compute `contractions` one after the other, by the best
-/// choices that the simulator's count of cycles finds. `names` are those of
-/// regions. `inner`: a binding that nobody else reads.
-std::string lowerContracts(const std::vector<Contraction> &contractions,
-                           const std::vector<std::string> &names,
-                           const Machine &machine, const std::string &name,
-                           uint32_t bindings, Kernel &kernel,
-                           const SearchOptions &options = {},
-                           std::optional<uint32_t> inner = std::nullopt,
-                           Lowered *lowered = nullptr);
+/// Contractions in succession as they are computed, and what they point to.
+struct Chosen {
+  std::vector<Part> parts;
+  std::vector<std::shared_ptr<const Contraction>> contractions;
+  KeptValues kept;
+  Lowered lowered;
+};
+
+/// The best choices for `contractions`, one after the other, that the
+/// simulator's count of cycles finds. `names` are those of regions. `inner`: a
+/// binding that nobody else reads. Returns why there are none.
+std::string chooseParts(std::vector<Contraction> contractions,
+                        const std::vector<std::string> &names,
+                        const Machine &machine, const SearchOptions &options,
+                        std::optional<uint32_t> inner, Chosen &chosen);
+
+/// Rows of the scratchpad for what stays on chip, at most: operands pass
+/// through the rest.
+inline int64_t mostKeptRows(const Machine &machine) {
+  return int64_t(machine.scratchpad_rows) * 5 / 8;
+}
+
+/// The commands that compute them, long ones in loops. Returns why there are
+/// none.
+std::string writeParts(const std::vector<Part> &parts, const Machine &machine,
+                       const std::string &name, uint32_t bindings,
+                       Kernel &kernel);
 
 /// Why no choice fits the machine, without writing a command; empty: one does.
 std::string whyNoChoice(const Contraction &contraction, const Machine &machine);

@@ -93,6 +93,15 @@ ashlar::systolic::checkSystolicMachine(const MachineModel &machine) {
                    array.m, array.n, array.k);
   if (!parts.isBF16 && !array.takes({"s8", "s8", "s32"}))
     return "units 'array'.types: expected bf16 into f32, or s8 into s32";
+  // What strategies name beside it.
+  const SystolicControl &told = *machine.systolic;
+  for (auto [unit, flag, isThere, value] :
+       {std::tuple("array-sums", "weights_stay", !told.weightsStay, "false"),
+        std::tuple("vector-unit", "extended", told.extended, "true")})
+    if ((named(machine.units, unit) != nullptr) != isThere)
+      return formatv("units: expected '{0}' where systolic.{1} is {2}, and "
+                     "nowhere else",
+                     unit, flag, value);
   if (machine.workers.count > ASHLAR_SYSTOLIC_MAX_ARRAYS)
     return formatv("workers.count: expected at most {0} arrays, found {1}",
                    int(ASHLAR_SYSTOLIC_MAX_ARRAYS), machine.workers.count);

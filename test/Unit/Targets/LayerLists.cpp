@@ -131,16 +131,18 @@ std::vector<Layer> ashlar::systolic::test::layersOf(const std::string &path,
       func::FuncOp function = body;
       Compiled compiled;
       std::vector<Contraction> contractions(ops.size());
-      Lowered lowered;
+      Chosen chosen;
       for (auto [op, contraction] : llvm::zip_equal(ops, contractions))
         if (compiled.error.empty())
           compiled.error = readContract(op, machine, contraction).value_or("");
       if (compiled.error.empty())
         compiled.error =
-            lowerContracts(contractions, std::vector<std::string>(ops.size()),
-                           machine, name, bindings, compiled.kernel, options,
-                           innerBinding(function), &lowered);
-      compiled.alternatives = std::move(lowered.alternatives);
+            chooseParts(contractions, std::vector<std::string>(ops.size()),
+                        machine, options, innerBinding(function), chosen);
+      if (compiled.error.empty())
+        compiled.error =
+            writeParts(chosen.parts, machine, name, bindings, compiled.kernel);
+      compiled.alternatives = std::move(chosen.lowered.alternatives);
       return compiled;
     };
     layers.push_back(std::move(layer));

@@ -410,23 +410,19 @@ TEST_F(SystolicContract, BytesAreAddedOnTheirWayIn) {
     contract.operands = {
         isMoved ? Operand{"w, h, c", {width, height, channels}, "i8"}
                 : Operand{"h, w, c", {height, width, channels}, "i8"}};
-    contract.body = std::string(R"mlir(
-    %x = arith.extsi %0 : i8 to i32
-    %v = arith.addi %sum, %x : i32
-    %i = arith.sitofp %v : i32 to f32
-    %s = arith.constant 0.5 : f32
-    %most = arith.constant 127.0 : f32
-    %m = arith.mulf %i, %s : f32
-    %r = math.roundeven %m : f32
-    %u = arith.minimumf %r, %most : f32
-    %z = arith.fptosi %l : f32 to i8
-)mlir");
-    // Between the last two.
-    contract.body.insert(contract.body.find("    %z"),
-                         std::string("    %least = arith.constant ") +
-                             (isRelu ? "0.0" : "-128.0") +
-                             " : f32\n    %l = arith.maximumf %u, %least : "
-                             "f32\n");
+    contract.body = "    %x = arith.extsi %0 : i8 to i32\n"
+                    "    %v = arith.addi %sum, %x : i32\n"
+                    "    %i = arith.sitofp %v : i32 to f32\n"
+                    "    %s = arith.constant 0.5 : f32\n"
+                    "    %most = arith.constant 127.0 : f32\n"
+                    "    %least = arith.constant " +
+                    std::string(isRelu ? "0.0" : "-128.0") +
+                    " : f32\n"
+                    "    %m = arith.mulf %i, %s : f32\n"
+                    "    %r = math.roundeven %m : f32\n"
+                    "    %u = arith.minimumf %r, %most : f32\n"
+                    "    %l = arith.maximumf %u, %least : f32\n"
+                    "    %z = arith.fptosi %l : f32 to i8\n";
     contract.epilogue = [=](double all, const std::vector<double> &v) {
       double rounded = std::nearbyint((all + v[0]) / 2);
       return std::min(127.0, std::max(isRelu ? 0.0 : -128.0, rounded));

@@ -4,6 +4,7 @@
 #include "Lowering.h"
 #include "PackColumns.h"
 #include "ReadContract.h"
+#include "Strategies.h"
 #include "StreamOps.h"
 #include "ashlar/Dialects/Systolic/IR/SystolicOps.h"
 #include "mlir/AsmParser/AsmParser.h"
@@ -202,6 +203,33 @@ Contract ashlar::systolic::test::withBias(Contract contract) {
 
 //===-- As commands -------------------------------------------------------===//
 
+static bool isSame(const systolic::Kernel &one, const systolic::Kernel &other) {
+  return llvm::equal(
+      one.commands, other.commands,
+      [](const systolic::Command &x, const systolic::Command &y) {
+        return x.funct == y.funct && x.unit == y.unit && x.rs1 == y.rs1 &&
+               x.rs2 == y.rs2;
+      });
+}
+
+/// The stream of a part once it has been a strategy.
+static std::string writeByStrategy(tile::ContractOp contract,
+                                   const systolic::Machine &machine,
+                                   systolic::Part part, uint32_t bindings,
+                                   systolic::Kernel &kernel) {
+  systolic::Contraction whole, form;
+  contract.setStrategyAttr(strategyOf(contract, part, machine));
+  if (failed(verify(contract)))
+    return "its strategy is none of the contraction";
+  Refusal why = readContract(contract, machine, whole);
+  if (!why)
+    why = readStrategy(contract.getStrategyAttr(), whole, machine, form, part);
+  if (why)
+    return *why;
+  part.contraction = &form;
+  return writeParts({part}, machine, "kernel", bindings, kernel);
+}
+
 /// The stream that a search with these options finds.
 static FailureOr<systolic::Kernel>
 lowerWith(func::FuncOp function, const systolic::Machine &machine,
@@ -223,12 +251,20 @@ lowerWith(func::FuncOp function, const systolic::Machine &machine,
     }
     contraction = *packed;
   }
-  systolic::Kernel kernel;
-  systolic::Lowered lowered;
-  error = systolic::lowerContracts({contraction}, {"kernel"}, machine, "kernel",
-                                   function.getNumArguments(), kernel, options,
-                                   std::nullopt, &lowered);
-  compiled.alternatives = std::move(lowered.alternatives);
+  systolic::Kernel kernel, again;
+  systolic::Chosen chosen;
+  error = chooseParts({contraction}, {"kernel"}, machine, options, std::nullopt,
+                      chosen);
+  compiled.alternatives = std::move(chosen.lowered.alternatives);
+  const unsigned bindings = function.getNumArguments();
+  if (error.empty())
+    error = writeParts(chosen.parts, machine, "kernel", bindings, kernel);
+  if (error.empty() && !contraction.isSum) {
+    error =
+        writeByStrategy(contract, machine, chosen.parts[0], bindings, again);
+    if (error.empty() && !isSame(kernel, again))
+      error = "the stream is another one by its strategy";
+  }
   if (!error.empty())
     return failure();
   return kernel;
@@ -263,12 +299,7 @@ Compiled ashlar::systolic::test::compile(const Contract &contract,
   auto again = readOps(function);
   if (failed(again))
     return compiled;
-  auto isSame = [](const Command &x, const Command &y) {
-    return x.funct == y.funct && x.unit == y.unit && x.rs1 == y.rs1 &&
-           x.rs2 == y.rs2;
-  };
-  if (!std::equal(again->commands.begin(), again->commands.end(),
-                  kernel->commands.begin(), kernel->commands.end(), isSame))
+  if (!isSame(*again, *kernel))
     compiled.error = "the stream is another one when read from its ops";
   compiled.kernel = std::move(*again);
   return compiled;
