@@ -16,7 +16,6 @@ import functools
 import json
 import os
 import pathlib
-import statistics
 import subprocess
 import tempfile
 import threading

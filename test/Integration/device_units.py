@@ -94,10 +94,15 @@ def convolution(random, kind):
         [weight], wanted
 
 
-def attention(random, kind):
+def long_attention(random, kind):
+    """Keys of many tiles, rows of few."""
+    return attention(random, kind, ([1, 3], [1, 5, 16], [300, 513, 640]))
+
+
+def attention(random, kind, sizes=([1, 2], [1, 16, 40, 130],
+                                   [7, 16, 48, 150, 257])):
     """Scores are rounded as the types say, weights where the unit takes them."""
-    heads, rows, keys = (int(random.choice(each)) for each in (
-        [1, 2], [1, 16, 40, 130], [7, 16, 48, 150, 257]))
+    heads, rows, keys = (int(random.choice(each)) for each in sizes)
     width, of_values = (int(random.choice([*each, 8, 16, 24, 32, 48, 64, 80]))
                         for each in ([96], [96, 264]))
     hides, heads_last, turned = (bool(random.integers(2)) for _ in range(3))
@@ -226,6 +231,7 @@ def kinds_of(unit):
 
 
 BOX, SHARED = b"cp.async.bulk.tensor", b".multicast::cluster"
+SECOND = b"k1_"  # the name of a second kernel
 
 
 def with_engine(machine, engine):
@@ -248,15 +254,24 @@ def with_clusters(machine, engine, count):
     return with_engine({**machine, "scopes": scopes}, slow)
 
 
+def without_launches(machine):
+    """The file of a machine on which a second kernel costs nothing: keys of few
+    rows are shared out."""
+    return {**machine, "costs": {**machine["costs"], "launch_ns": 0}}
+
+
 def machines(machine):
-    """The file with one unit each, with one engine of boxes, and with copies
-    that workgroups share: what is to be said of it, the file, which of the
-    engine's instructions there must be, and the unit."""
+    """The file with one unit each, with one engine of boxes, with copies that
+    workgroups share, and with a second kernel for nothing: what is to be said
+    of it, the file, what there must be in a module, and the unit."""
     for unit in machine["units"]:
         if "fragment" not in unit:
             continue
         alone, name = {**machine, "units": [unit]}, unit["name"]
         yield name, alone, [], unit
+        if "registers" in unit["left_from"]:
+            yield (f"{name}, keys shared out", without_launches(alone),
+                   [SECOND], unit)
         for engine in machine["copy_engines"]:
             if "boxes" not in engine:
                 continue
@@ -298,6 +313,8 @@ def main():
             (work / "machine.json").write_text(json.dumps(alone))
             for kind in kinds:
                 models = suite.BOXES if needed else suite.MODELS
+                if SECOND in needed:
+                    models = [long_attention]
                 # Of two numbers of workgroups, half as many each.
                 times = -(-arguments.cases // (2 if SHARED in needed else 1))
                 for make in models * times:
@@ -312,7 +329,7 @@ def main():
                         is_used[each] |= each in code
         for each, found in is_used.items():
             # Fewer than four cases of a kind may not have parts to share.
-            may_lack = each == SHARED and arguments.cases < 8
+            may_lack = each in (SHARED, SECOND) and arguments.cases < 8
             tally.add(said, "" if found or may_lack else
                       f"no case has {each.decode()} in its code")
     return tally.end()

@@ -5,6 +5,7 @@
 // keys to the next.
 #include "AttentionProblem.h"
 #include "Dispatches.h"
+#include "ShareKeys.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Cost/RefusedStrategies.h"
 #include "ashlar/Cost/UnitOperands.h"
@@ -39,8 +40,12 @@ public:
     write();
     if (refused)
       refused->note(op.getLoc(), textOf(keys));
+    shareOutKeys();
     return "";
   }
+
+  /// What stands in its place, where keys are shared out.
+  tile::AttentionOp getOp() const { return op; }
 
 private:
   //===-- Tiles -----------------------------------------------------------===//
@@ -89,6 +94,7 @@ private:
                           (groups / 2) * own >= parallel[row]))
       groups /= 2;
     rows = groups * own;
+    rowParts = parts(groups);
     engine = findBoxEngine();
     // A third of a thread's registers is for addresses and what comes and goes,
     // a quarter where others copy: with less, ptxas spills.
@@ -107,6 +113,15 @@ private:
 
   //===-- Levels and strategies -------------------------------------------===//
 
+  /// Rows that are longer than a box come in blocks of a swizzle, or not.
+  bool fitsBox(const Boxes &boxes, Type element) {
+    auto fits = [&](int64_t size) {
+      return size <= boxes.size ||
+             swizzledRows(op.getContext(), *near, elementBytes(element), size);
+    };
+    return fits(op.getScoresReduced()[termDim]) && fits(parallel.back());
+  }
+
   /// That which a role of its own tells of boxes, if it takes all operands.
   const CopyEngine *findBoxEngine() {
     SmallVector<AffineMap> maps(
@@ -122,21 +137,27 @@ private:
             auto type = cast<ShapedType>(operand.first.getType());
             return type.hasStaticShape() && type.getRank() <= one.boxes->rank &&
                    takesRows(one, type, operand.second) &&
+                   fitsBox(*one.boxes, type.getElementType()) &&
                    llvm::isPowerOf2_64(elementBytes(type.getElementType()));
           }))
         return &one;
     return nullptr;
   }
 
-  tile::HopAttr ring(tile::OperandKind kind, Value operand, AffineMap map,
-                     int64_t rowElements, int64_t count) {
-    auto type = cast<ShapedType>(operand.getType());
+  const CopyEngine *engineOf(ShapedType type, AffineMap map) {
     const CopyEngine *found = engine;
     for (const CopyEngine &engine : machine.copyEngines)
       if (!found && !engine.boxes && engine.to == near->name &&
           engine.from == machine.memories.back().name &&
           (takesRows(engine, type, map) || !engine.asynchronous))
         found = &engine;
+    return found;
+  }
+
+  tile::HopAttr ring(tile::OperandKind kind, Value operand, AffineMap map,
+                     int64_t rowElements, int64_t count) {
+    auto type = cast<ShapedType>(operand.getType());
+    const CopyEngine *found = engineOf(type, map);
     return tile::HopAttr::get(
         op.getContext(), kind, tile::HopKind::Ring, near->name, /*at=*/0, count,
         found ? StringRef(found->name) : StringRef(),
@@ -247,6 +268,76 @@ private:
                                   parallel.size() - 1, key, toValues));
   }
 
+  //===-- Keys shared out -------------------------------------------------===//
+
+  /// Of the machine, for so many tiles of keys in each of `parts` parts of
+  /// rows and keys.
+  double cyclesOf(int64_t parts, int64_t tiles) {
+    double steps = double(llvm::divideCeil(keys, unit->n)) *
+                       double(op.getScoresReduced()[termDim] / unit->k) +
+                   double(parallel.back() / unit->n) * double(keys / unit->k);
+    double compute =
+        steps * double(machine.groupsOf(*group)) / unit->stepsPerCycle;
+    double copy = 0, start = 0;
+    auto maps = op.getScoresMaps().getAsValueRange<AffineMapAttr>();
+    for (auto [operand, map, elements] :
+         {std::tuple(op.getKeys(), *std::next(maps.begin()),
+                     op.getScoresReduced()[termDim]),
+          std::tuple(op.getValues(), op.getValuesMap(), parallel.back())}) {
+      auto type = cast<ShapedType>(operand.getType());
+      const CopyEngine *taken = engineOf(type, map);
+      if (!taken)
+        return 0;
+      start = std::max(start, taken->startCycles);
+      copy += double(keys * elements * elementBytes(type.getElementType())) /
+              taken->bytesPerCycle;
+    }
+    double waves = double(llvm::divideCeil(parts, machine.workers.count));
+    return waves * (start + machine.memories.back().latencyCycles +
+                    double(tiles) * std::max(compute, copy));
+  }
+
+  /// Of a kernel that reads so many bytes and does nothing else.
+  double cyclesToMerge(int64_t bytes) {
+    const Memory &main = machine.memories.back();
+    double rate = main.sharedBytesPerSecond
+                      ? main.sharedBytesPerSecond / machine.clock.hz
+                      : machine.readBytesPerCycle(main);
+    return double(bytes) / rate +
+           machine.costs.launchNs * machine.clock.hz / 1e9;
+  }
+
+  /// Where there are fewer parts of rows than workers, and the kernel that
+  /// merges takes less than is gained.
+  void shareOutKeys() {
+    constexpr int64_t most = 16;
+    int64_t tiles = llvm::divideCeil(reduced[keyDim], keys), taken = tiles;
+    double alone = cyclesOf(rowParts, tiles), least = alone;
+    for (int64_t wanted = 2; wanted <= most; wanted *= 2) {
+      int64_t own = llvm::divideCeil(tiles, wanted),
+              parts = llvm::divideCeil(tiles, own);
+      if (rowParts >= machine.workers.count || parts < 2 ||
+          !canShareKeys(op, parts))
+        continue;
+      int64_t bytes = 2 * (parts + 1) * ShapedType::getNumElements(parallel) *
+                      elementBytes(op.getScoreType());
+      double cycles = cyclesOf(rowParts * parts, own) + cyclesToMerge(bytes);
+      if (cycles < least)
+        least = cycles, taken = own;
+    }
+    if (taken == tiles)
+      return;
+    if (wantsRemarks(op))
+      remark::passed(op.getLoc(), about(op, "Keys", "strategy"))
+          << remark::metric("Keys", taken * keys)
+          << " keys for each part of the rows and keys, which a kernel of its "
+             "own merges: "
+          << remark::metric("Cycles", int64_t(least))
+          << " cycles are predicted instead of "
+          << remark::metric("CyclesBefore", int64_t(alone));
+    op = shareKeys(op, taken * keys);
+  }
+
   /// Of keys and values: the next tile arrives while one is multiplied.
   static constexpr int64_t slots = 2;
   /// Of the words that count what three rings have, each ring where it may
@@ -254,6 +345,7 @@ private:
   static constexpr int64_t phaseBytes = 3 * 64;
 
   int64_t rows = 0, keys = 0;         ///< of a tile
+  int64_t rowParts = 1;               ///< how many such tiles of rows there are
   const CopyEngine *engine = nullptr; ///< of boxes; null: threads copy
   RefusedStrategies *refused;
 };
@@ -273,16 +365,20 @@ struct ChooseAttention
     return text;
   }
   void runOnOperation() override {
-    getOperation().walk([&](tile::AttentionOp op) {
-      if (std::string why = Chooser(op, machine, refused.get()).run();
-          !why.empty())
+    SmallVector<tile::AttentionOp> ops;
+    getOperation().walk([&](tile::AttentionOp op) { ops.push_back(op); });
+    for (tile::AttentionOp op : ops) {
+      Chooser chooser(op, machine, refused.get());
+      std::string why = chooser.run();
+      op = chooser.getOp();
+      if (!why.empty())
         remark::missed(op.getLoc(), about(op, "Attention", "strategy"))
             << "scores and sums go through memory between its steps: " << why;
       else
         remark::passed(op.getLoc(), about(op, "Attention", "strategy"))
             << "scores and sums stay with the threads: "
             << spell(op.getLevelsAttr());
-    });
+    }
   }
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LevelVariants.h"
 #include "AlignRows.h"
+#include "ExchangeSides.h"
 #include "PackOperand.h"
 #include "SplitTerms.h"
 #include "TermsInside.h"
@@ -20,9 +21,18 @@ struct Variant {
   StringRef remark = ""; ///< what it does; none: nothing
   /// Nothing is copied, and a unit reads its operands with fewer loads.
   bool isFree = false;
+  bool isExchanged = false; ///< its rows are what were columns
   std::optional<LevelChoice> choice = std::nullopt;
 
   double cycles() const { return choice->prediction.cycles() + beside; }
+  /// Of two that wait for the same memory, exchanged sides are better if they
+  /// have less to do.
+  bool isBetterThan(const Variant &other) const {
+    if (!other.choice || cycles() != other.cycles())
+      return !other.choice || cycles() < other.cycles();
+    return isFree || (isExchanged && choice->prediction.boxes <
+                                         other.choice->prediction.boxes);
+  }
 };
 
 std::string textOf(tile::StrategyAttr strategy) {
@@ -53,6 +63,7 @@ public:
                     op->getNumResults() == 1) {}
 
   Variant run() {
+    mayExchange = hasVariants && hasFewRows(op, machine);
     if (hasVariants) {
       addCopied(alignRows, "its operands have rows that an engine copies");
       addCopied(bringTermsInside,
@@ -62,14 +73,15 @@ public:
     // Not before others have seen where a constant lay.
     if (machine.vectors.bytes != 0 && !hasNeighbours(op))
       packRows(op);
+    if (mayExchange)
+      addExchanged([&] { return copyOf(op); });
     Variant best = {op, Value()};
     best.choice = choose(op);
     if (hasVariants && best.choice && leavesWorkersIdle(*best.choice))
       addSplit();
     for (Variant &other : others) {
       other.choice = choose(other.op);
-      if (other.choice && (!best.choice || other.cycles() < best.cycles() ||
-                           (other.isFree && other.cycles() == best.cycles())))
+      if (other.choice && other.isBetterThan(best))
         std::swap(best, other);
     }
     for (Variant &other : others)
@@ -101,6 +113,37 @@ private:
                     last.getPosition() + 1 == map.getNumDims());
   }
 
+  /// The contraction once more.
+  static Variant copyOf(tile::ContractOp op) {
+    auto trial = cast<tile::ContractOp>(OpBuilder(op).clone(*op));
+    return {trial, trial.getResult(0)};
+  }
+
+  using Make = llvm::function_ref<std::optional<Variant>()>;
+
+  /// What is made, and, where it has few rows, another with sides exchanged.
+  void add(Make make) {
+    std::optional<Variant> one = make();
+    if (!one)
+      return;
+    others.push_back(*one);
+    if (mayExchange)
+      addExchanged(make);
+  }
+
+  void addExchanged(Make make) {
+    Variant one = *make();
+    bool isResult = one.op.getResult(0) == one.result;
+    std::optional<tile::ContractOp> exchanged = exchangeSides(one.op);
+    if (!exchanged)
+      return erase(one.result);
+    one.op = *exchanged;
+    if (isResult)
+      one.result = exchanged->getResult(0);
+    one.isExchanged = true;
+    others.push_back(one);
+  }
+
   /// One whose operands are copied first, or stored otherwise; the latter is
   /// taken where it is no slower and `isFree`.
   void
@@ -108,13 +151,18 @@ private:
                                                         const MachineModel &)>
                 copy,
             StringRef remark, bool isFree = false) {
-    auto trial = cast<tile::ContractOp>(OpBuilder(op).clone(*op));
-    std::optional<RowCopies> copies = copy(trial, machine);
-    if (!copies)
-      return erase(trial.getResult(0));
-    others.push_back({trial, trial.getResult(0),
-                      cyclesOf(copies->bytes, copies->kernels), remark,
-                      isFree && copies->kernels == 0});
+    add([&]() -> std::optional<Variant> {
+      Variant one = copyOf(op);
+      std::optional<RowCopies> copies = copy(one.op, machine);
+      if (!copies) {
+        erase(one.result);
+        return std::nullopt;
+      }
+      one.beside = cyclesOf(copies->bytes, copies->kernels);
+      one.remark = remark;
+      one.isFree = isFree && copies->kernels == 0;
+      return one;
+    });
   }
 
   /// Whether there are fewer parts than twice as many as run at once.
@@ -138,14 +186,16 @@ private:
   }
 
   void addSplit(unsigned dim, int64_t parts) {
-    std::optional<TermParts> split = splitTerms(op, dim, parts);
-    if (!split)
-      return;
-    int64_t bytes = byteSize(split->op.getInit().getType()) +
-                    byteSize(op.getInit().getType());
-    others.push_back({split->op, split->result, cyclesOf(bytes, 1),
-                      "its terms are shared out among several parts, whose "
-                      "sums a kernel of its own adds"});
+    add([&]() -> std::optional<Variant> {
+      std::optional<TermParts> split = splitTerms(op, dim, parts);
+      if (!split)
+        return std::nullopt;
+      int64_t bytes = byteSize(split->op.getInit().getType()) +
+                      byteSize(op.getInit().getType());
+      return Variant{split->op, split->result, cyclesOf(bytes, 1),
+                     "its terms are shared out among several parts, whose "
+                     "sums a kernel of its own adds"};
+    });
   }
 
   /// Of kernels that do nothing but read and write so many bytes.
@@ -179,7 +229,7 @@ private:
   const MachineModel &machine;
   bool openSizes;
   RefusedStrategies &refused;
-  bool hasVariants;
+  bool hasVariants, mayExchange = false;
   SmallVector<Variant, 2> others;
 };
 } // namespace
@@ -195,10 +245,15 @@ ashlar::chooseLevelsOfVariants(tile::ContractOp &op,
                  RefusedStrategies::formOf(best.op, openSizes));
   if (best.op == op)
     return best.choice;
-  if (wantsRemarks(op))
+  if (wantsRemarks(op)) {
+    std::string said = best.remark.str();
+    if (best.isExchanged)
+      said += std::string(said.empty() ? "" : "; ") +
+              "its columns are a unit's rows, and its few rows the columns";
     remark::passed(op.getLoc(), about(op, "Variant", "strategy"))
-        << best.remark << ", for "
+        << said << ", for "
         << remark::metric("BesideCycles", int64_t(best.beside)) << " cycles";
+  }
   op.getResult(0).replaceAllUsesWith(best.result);
   op.erase();
   op = best.op;

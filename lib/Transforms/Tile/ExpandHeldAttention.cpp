@@ -4,6 +4,7 @@
 // operands, the loop over keys.
 #include "HeldAttention.h"
 #include "VisibleKeys.h"
+#include "ashlar/Dialects/Tile/IR/KeyParts.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "ashlar/Transforms/Tile/StaticStrides.h"
 #include "ashlar/Transforms/Tile/TensorBox.h"
@@ -47,7 +48,10 @@ void HeldAttention::write() {
                    tile::InitOp::create(b, sums.getRowsAlone(), zero)};
   SmallVector<Value> all = loopOverKeys(start);
   tile::ReleaseOp::create(b, queries.slot, ValueRange());
-  finish(all[0], all[2]);
+  if (part)
+    storePart(all);
+  else
+    finish(all[0], all[2]);
   op.erase();
 }
 
@@ -76,6 +80,7 @@ void HeldAttention::makeBoxes() {
     for (tile::LevelKind kind : {tile::LevelKind::Grid, tile::LevelKind::Loop})
       if (int64_t tile = op.getTile(kind, d))
         values.extents[d] = tile;
+  partKeys = op.getTile(tile::LevelKind::Grid, *op.getKeyLoop());
   scores.extents[scores.column] = values.extents[values.term];
   for (auto [i, expr] :
        llvm::enumerate(op.getWeightsMap().getResults().drop_back()))
@@ -118,12 +123,19 @@ void HeldAttention::emitGrid() {
       to.push_back(b.getIndexAttr(values.sizes[d]));
       step.push_back(b.getIndexAttr(values.extents[d]));
     }
-  if (cut.empty())
+  if (partKeys) {
+    from.push_back(b.getIndexAttr(0));
+    to.push_back(b.getIndexAttr(tile::countKeyParts(op)));
+    step.push_back(b.getIndexAttr(1));
+  }
+  if (from.empty())
     return;
   auto forall =
       scf::ForallOp::create(b, from, to, step, ValueRange(), std::nullopt);
   forall->setAttr("tile.scope", b.getStringAttr(scope()));
   b.setInsertionPoint(forall.getTerminator());
+  if (partKeys)
+    part = forall.getInductionVars().back();
   for (auto [d, place] : llvm::zip(cut, forall.getInductionVars())) {
     values.at[d] = place;
     int64_t last =

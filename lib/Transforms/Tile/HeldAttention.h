@@ -98,6 +98,11 @@ private:
   llvm::SmallVector<mlir::Value> step(mlir::ValueRange before,
                                       bool waitsForValues);
   void finish(mlir::Value sums, mlir::Value total);
+  /// Of a part of the keys: for somebody else to merge.
+  void storePart(mlir::ValueRange all);
+  /// Stores what an accumulator holds at places of `map`, over the dims of the
+  /// values.
+  void store(mlir::Value acc, mlir::AffineMap map);
 
   mlir::Value number(const llvm::APFloat &value);
   mlir::Value index(int64_t value);
@@ -111,6 +116,9 @@ private:
   Operand queries, keys, weighed;
   llvm::SmallVector<mlir::Value> begins; ///< of the present tile of scores
   bool isSeen = false; ///< no score of the present tile is hidden
+  /// Where a grid shares out keys: how many a part has, and its number.
+  int64_t partKeys = 0;
+  mlir::OpFoldResult part;
   mlir::Value lowest, zero;
 };
 

@@ -45,6 +45,13 @@ SmallVector<HeldAttention::Span, 2> HeldAttention::spansOfKeys() {
   SmallVector<AffineExpr> from = {b.getAffineConstantExpr(0)},
                           to = {b.getAffineConstantExpr(all)},
                           seen = {b.getAffineConstantExpr(all / tile * tile)};
+  // Where keys are shared out, the dim of keys is where the part begins.
+  AffineExpr begin = b.getAffineDimExpr(scores.column);
+  if (part) {
+    from = {begin};
+    to.push_back(begin + partKeys);
+    seen.push_back(begin + partKeys);
+  }
   for (AffineExpr expr : visible.from)
     from.push_back(wholeTiles(atRow(expr, /*last=*/false)));
   for (AffineExpr expr : visible.to) {
@@ -52,7 +59,11 @@ SmallVector<HeldAttention::Span, 2> HeldAttention::spansOfKeys() {
     seen.push_back(wholeTiles(atRow(expr, /*last=*/false)));
   }
   SmallVector<OpFoldResult> at(ArrayRef(scores.at).take_front(rank));
-  at[scores.column] = b.getIndexAttr(0); // which they do not depend on
+  // On which nothing else depends.
+  at[scores.column] =
+      part ? affine::makeComposedFoldedAffineApply(
+                 b, b.getLoc(), b.getAffineDimExpr(0) * partKeys, {part})
+           : OpFoldResult(b.getIndexAttr(0));
   auto least = [&](ArrayRef<AffineExpr> exprs) {
     return affine::makeComposedFoldedAffineMin(
         b, b.getLoc(), AffineMap::get(rank, 0, exprs, b.getContext()), at);
@@ -65,8 +76,8 @@ SmallVector<HeldAttention::Span, 2> HeldAttention::spansOfKeys() {
   if (!visible.isComplete || !visible.from.empty() || visible.to.empty())
     return {whole};
   // Nothing is asked of a key that all rows see.
-  OpFoldResult between =
-      most({b.getAffineConstantExpr(0), b.getAffineDimExpr(0)}, least(seen));
+  OpFoldResult between = most({b.getAffineDimExpr(0), b.getAffineDimExpr(1)},
+                              {at[scores.column], least(seen)});
   return {{whole.from, between, /*isSeen=*/true}, {between, whole.to}};
 }
 

@@ -4,6 +4,7 @@
 #include "AttentionScalars.h"
 #include "HeldAttention.h"
 #include "VisibleKeys.h"
+#include "ashlar/Dialects/Tile/IR/KeyParts.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -234,4 +235,33 @@ void HeldAttention::finish(Value sums, Value total) {
                             b.getAffineMapArrayAttr({to.map}), clipped);
   fill(drain.getBody(), {target.getElementType()},
        [](ValueRange of) { return of[0]; });
+}
+
+void HeldAttention::store(Value acc, AffineMap map) {
+  bool clipped = false;
+  BoxView to =
+      view(op.getInit(), map, values, {values.row, values.column}, clipped);
+  auto drain =
+      tile::DrainOp::create(b, acc, /*epilogue=*/ValueRange(), to.memory,
+                            b.getAffineMapArrayAttr({to.map}), clipped);
+  fill(drain.getBody(), {cast<tile::AccType>(acc.getType()).getElementType()},
+       [](ValueRange of) { return of[0]; });
+}
+
+void HeldAttention::storePart(ValueRange all) {
+  // No keys are read any more: their dim is the part's number.
+  values.at[values.term] = part;
+  AffineExpr number = b.getAffineDimExpr(values.term);
+  SmallVector<AffineExpr> places = {number};
+  for (unsigned d = 0; d != op.getParallel().size(); ++d)
+    places.push_back(b.getAffineDimExpr(d));
+  auto map = [&] {
+    return AffineMap::get(values.sizes.size(), 0, places, b.getContext());
+  };
+  store(all[0], map());
+  places.front() = b.getAffineConstantExpr(tile::countKeyParts(op));
+  for (auto [i, ofRows] : llvm::enumerate(all.drop_front())) {
+    places.back() = number * 2 + i;
+    store(ofRows, map());
+  }
 }

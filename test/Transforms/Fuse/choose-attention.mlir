@@ -87,3 +87,38 @@ func.func @odd(%q: tensor<2x64x24xbf16>, %k: tensor<2x96x24xbf16>, %v: tensor<2x
         tile.yield %z : bf16 } -> tensor<2x64x16xbf16>
   return %y : tensor<2x64x16xbf16>
 }
+
+// One row of few heads, as a step of decoding has it: keys are shared out among
+// parts, and a kernel of one pass merges what they have, always in their order,
+// divides, and rounds.
+// CHECK-LABEL: func.func @decode
+// CHECK: %[[PARTS:.*]] = tile.attention
+// CHECK-SAME: outs(%{{.*}} : tensor<[[#P:]]x32x1x128xf32>)
+// CHECK-SAME: levels = [#tile.level<grid block [1, 64, _ | {{[0-9]+}}]>
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%[[PARTS]], %[[PARTS]],
+// CHECK: arith.maximumf
+// CHECK: math.exp
+// CHECK: arith.divf
+// CHECK: arith.truncf
+// WARPS-LABEL: func.func @decode
+// WARPS: tile.attention {{.*}} levels = [#tile.level<grid block [1, 16, _ | {{[0-9]+}}]>
+// NONE-LABEL: func.func @decode
+// NONE-NOT: linalg.generic
+func.func @decode(%q: tensor<32x1x128xbf16>, %k: tensor<32x8192x128xbf16>, %v: tensor<32x8192x128xbf16>) -> tensor<32x1x128xbf16> {
+  %e = tensor.empty() : tensor<32x1x128xbf16>
+  %y = tile.attention queries(%q : tensor<32x1x128xbf16>) keys(%k : tensor<32x8192x128xbf16>)
+      values(%v : tensor<32x8192x128xbf16>) outs(%e : tensor<32x1x128xbf16>) attributes {
+        scoresParallel = array<i64: 32, 1, 8192>, scoresReduced = array<i64: 128>, scoresMaps = [#queries, #keys],
+        hideMaps = [], parallel = array<i64: 32, 1, 128>, reduced = array<i64: 8192>,
+        maps = [#weights, #values, #place]}
+      score { ^bb0(%x: f32): tile.yield %x : f32 }
+      hide { ^bb0(%x: f32): tile.yield %x : f32 }
+      weigh { ^bb0(%x: f32):
+        %z = arith.truncf %x : f32 to bf16
+        tile.yield %z : bf16 }
+      body { ^bb0(%x: f32):
+        %z = arith.truncf %x : f32 to bf16
+        tile.yield %z : bf16 } -> tensor<32x1x128xbf16>
+  return %y : tensor<32x1x128xbf16>
+}

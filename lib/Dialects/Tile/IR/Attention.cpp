@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CheckMap.h"
+#include "ashlar/Dialects/Tile/IR/KeyParts.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace ashlar::tile;
@@ -39,6 +41,15 @@ bool AttentionOp::hasGroup() {
   return getLevelsAttr() && !getLevelsAttr().empty() &&
          cast<LevelAttr>(getLevelsAttr().getValue().back()).getKind() ==
              LevelKind::Group;
+}
+
+int64_t ashlar::tile::countKeyParts(AttentionOp op) {
+  std::optional<unsigned> keys = op.getKeyLoop();
+  int64_t part = keys ? op.getTile(LevelKind::Grid, *keys) : 0;
+  if (!part)
+    return 1;
+  return llvm::divideCeil(op.getReduced()[*keys - op.getParallel().size()],
+                          part);
 }
 
 void AttentionOp::removeLevels(LevelKind kind) {
@@ -149,6 +160,30 @@ static bool hasOneEach(StrategyAttr strategy) {
          strategy.getK().size() == 1;
 }
 
+/// Where a grid shares out keys: whole tiles of them, and a destination for
+/// what each part has.
+static LogicalResult checkKeyParts(AttentionOp op) {
+  unsigned keys = *op.getKeyLoop();
+  int64_t part = op.getTile(LevelKind::Grid, keys),
+          tile = op.getTile(LevelKind::Loop, keys), parts = countKeyParts(op);
+  if (part % tile != 0)
+    return op.emitOpError("expected parts of whole tiles of ")
+           << tile << " keys, found " << part;
+  SmallVector<int64_t> shape = {parts + 1};
+  llvm::append_range(shape, op.getParallel());
+  auto type = cast<ShapedType>(op.getInit().getType());
+  if (type.getShape() != ArrayRef(shape) || 2 * parts > shape.back() ||
+      !op.getResultMap().isIdentity() || !op.getEpilogue().empty() ||
+      op.getBody().front().getTerminator()->getOperand(0) !=
+          op.getBody().front().getArgument(0))
+    return op.emitOpError("expected ")
+           << parts << " parts of keys to have their sums as they are, and two "
+           << "columns each behind them, in a destination over the parallel "
+              "dims, found "
+           << type;
+  return success();
+}
+
 /// Of one whose groups hold scores and sums: fragments of one unit, and plain
 /// rows of all operands.
 static LogicalResult checkGroup(AttentionOp op) {
@@ -189,7 +224,7 @@ static LogicalResult checkGroup(AttentionOp op) {
       llvm::count_if(op.getScoresReduced(), isMany) > 1)
     return op.emitOpError("expected rows, keys and terms of one dim each and "
                           "operands that lie at dims, for a group");
-  return success();
+  return countKeyParts(op) == 1 ? success() : checkKeyParts(op);
 }
 
 /// A grid over parallel dims that lie bare in the weights' map, then a loop
@@ -216,9 +251,11 @@ static LogicalResult checkLevels(AttentionOp op) {
         continue;
       int64_t size =
           d < parallel ? op.getParallel()[d] : op.getReduced()[d - parallel];
-      if (isGrid != (d < parallel))
-        return op.emitOpError("expected a grid to cut parallel dims and a loop "
-                              "to cut keys, found ")
+      if (isGrid != (d < parallel) &&
+          !(isGrid && hasGroup && op.getKeyLoop() == d))
+        return op.emitOpError("expected a grid to cut parallel dims, or keys "
+                              "in front of a group, and a loop to cut keys, "
+                              "found ")
                << level;
       // Groups leave out what lies beyond the end.
       if (hasGroup)
@@ -274,8 +311,10 @@ static LogicalResult checkResultMaps(AttentionOp op) {
            << op.getMaps().size();
   if (failed(checkMap(op, "the values", op.getValuesMap(), parallel + reduced,
                       op.getValues())) ||
-      failed(checkMap(op, "the result", op.getResultMap(), parallel,
-                      op.getInit())))
+      // Of parts of keys, checkKeyParts() asks for more.
+      (countKeyParts(op) == 1 &&
+       failed(checkMap(op, "the result", op.getResultMap(), parallel,
+                       op.getInit()))))
     return failure();
   for (auto [i, operand] : llvm::enumerate(op.getEpilogue()))
     if (failed(

@@ -133,10 +133,10 @@ func.func @f(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf
 #values = affine_map<(h, q, d, s) -> (h, s, d)>
 #panels = affine_map<(h, q, s, d) -> (h, s floordiv 16, d, s mod 16)>
 
-// A grid cuts no keys.
+// A grid cuts no keys without a group.
 func.func @f(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf32>) -> tensor<2x64x8xf32> {
   %e = tensor.empty() : tensor<2x64x8xf32>
-  // expected-error@+1 {{expected a grid to cut parallel dims and a loop to cut keys}}
+  // expected-error@+1 {{expected a grid to cut parallel dims, or keys in front of a group, and a loop to cut keys}}
   %y = tile.attention queries(%q : tensor<2x64x8xf32>) keys(%k : tensor<2x96x8xf32>)
       values(%v : tensor<2x96x8xf32>) outs(%e : tensor<2x64x8xf32>) attributes {
         scoresParallel = array<i64: 2, 64, 96>, scoresReduced = array<i64: 8>, scoresMaps = [#queries, #keys],
@@ -421,6 +421,74 @@ func.func @f(%q: tensor<2x64x16xbf16>, %k: tensor<2x96x16xbf16>, %v: tensor<2x96
         maps = [#weights, #values, #place],
         levels = [#tile.level<grid block [1, 32, _ | _]>, #tile.level<loop [_, _, _ | 32] order [3]>, #tile.level<group warp [_, 16, _ | _]>],
         scoresStrategy = #tile.strategy<"mma" m [0, 1] n [2] k [3], loop [1, 32, 32 | 16] order [0, 1, 2, 3], group warp [1, 16, 32 | _],
+          a: ring shared at 0 slots 1, b: ring shared at 0 slots 2, acc registers, hints {fragment = #bits}>,
+        strategy = #tile.strategy<"mma" m [1] n [2] k [3], loop [1, 32, 16 | 32] order [0, 1, 2, 3], group warp [1, 16, 16 | _],
+          b: ring shared at 0 slots 2, acc registers, hints {fragment = #bits}>}
+      score { ^bb0(%x: f32): tile.yield %x : f32 }
+      hide { ^bb0(%x: f32): tile.yield %x : f32 }
+      weigh { ^bb0(%x: f32):
+        %z = arith.truncf %x : f32 to bf16
+        tile.yield %z : bf16 }
+      body { ^bb0(%x: f32):
+        %z = arith.truncf %x : f32 to bf16
+        tile.yield %z : bf16 } -> tensor<2x64x16xbf16>
+  return %y : tensor<2x64x16xbf16>
+}
+
+// -----
+
+#place = affine_map<(h, q, s) -> (h, q, s)>
+#queries = affine_map<(h, q, s, d) -> (h, q, d)>
+#keys = affine_map<(h, q, s, d) -> (h, s, d)>
+#weights = affine_map<(h, q, d, s) -> (h, q, s)>
+#values = affine_map<(h, q, d, s) -> (h, s, d)>
+#bits = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>
+
+// Parts of keys are whole tiles.
+func.func @f(%q: tensor<2x64x16xbf16>, %k: tensor<2x96x16xbf16>, %v: tensor<2x96x16xbf16>) -> tensor<2x64x16xbf16> {
+  %e = tensor.empty() : tensor<2x64x16xbf16>
+  // expected-error@+1 {{expected parts of whole tiles of 32 keys, found 40}}
+  %y = tile.attention queries(%q : tensor<2x64x16xbf16>) keys(%k : tensor<2x96x16xbf16>)
+      values(%v : tensor<2x96x16xbf16>) outs(%e : tensor<2x64x16xbf16>) attributes {
+        scoresParallel = array<i64: 2, 64, 96>, scoresReduced = array<i64: 16>, scoresMaps = [#queries, #keys],
+        hideMaps = [], parallel = array<i64: 2, 64, 16>, reduced = array<i64: 96>,
+        maps = [#weights, #values, #place],
+        levels = [#tile.level<grid block [1, 32, _ | 40]>, #tile.level<loop [_, _, _ | 32] order [3]>, #tile.level<group warp [_, 16, _ | _]>],
+        scoresStrategy = #tile.strategy<"mma" m [1] n [2] k [3], loop [1, 32, 32 | 16] order [0, 1, 2, 3], group warp [1, 16, 32 | _],
+          a: ring shared at 0 slots 1, b: ring shared at 0 slots 2, acc registers, hints {fragment = #bits}>,
+        strategy = #tile.strategy<"mma" m [1] n [2] k [3], loop [1, 32, 16 | 32] order [0, 1, 2, 3], group warp [1, 16, 16 | _],
+          b: ring shared at 0 slots 2, acc registers, hints {fragment = #bits}>}
+      score { ^bb0(%x: f32): tile.yield %x : f32 }
+      hide { ^bb0(%x: f32): tile.yield %x : f32 }
+      weigh { ^bb0(%x: f32):
+        %z = arith.truncf %x : f32 to bf16
+        tile.yield %z : bf16 }
+      body { ^bb0(%x: f32):
+        %z = arith.truncf %x : f32 to bf16
+        tile.yield %z : bf16 } -> tensor<2x64x16xbf16>
+  return %y : tensor<2x64x16xbf16>
+}
+
+// -----
+
+#place = affine_map<(h, q, s) -> (h, q, s)>
+#queries = affine_map<(h, q, s, d) -> (h, q, d)>
+#keys = affine_map<(h, q, s, d) -> (h, s, d)>
+#weights = affine_map<(h, q, d, s) -> (h, q, s)>
+#values = affine_map<(h, q, d, s) -> (h, s, d)>
+#bits = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>
+
+// What parts have needs a place for each.
+func.func @f(%q: tensor<2x64x16xbf16>, %k: tensor<2x96x16xbf16>, %v: tensor<2x96x16xbf16>) -> tensor<2x64x16xbf16> {
+  %e = tensor.empty() : tensor<2x64x16xbf16>
+  // expected-error@+1 {{expected 2 parts of keys to have their sums as they are, and two columns each behind them, in a destination over the parallel dims, found}}
+  %y = tile.attention queries(%q : tensor<2x64x16xbf16>) keys(%k : tensor<2x96x16xbf16>)
+      values(%v : tensor<2x96x16xbf16>) outs(%e : tensor<2x64x16xbf16>) attributes {
+        scoresParallel = array<i64: 2, 64, 96>, scoresReduced = array<i64: 16>, scoresMaps = [#queries, #keys],
+        hideMaps = [], parallel = array<i64: 2, 64, 16>, reduced = array<i64: 96>,
+        maps = [#weights, #values, #place],
+        levels = [#tile.level<grid block [1, 32, _ | 64]>, #tile.level<loop [_, _, _ | 32] order [3]>, #tile.level<group warp [_, 16, _ | _]>],
+        scoresStrategy = #tile.strategy<"mma" m [1] n [2] k [3], loop [1, 32, 32 | 16] order [0, 1, 2, 3], group warp [1, 16, 32 | _],
           a: ring shared at 0 slots 1, b: ring shared at 0 slots 2, acc registers, hints {fragment = #bits}>,
         strategy = #tile.strategy<"mma" m [1] n [2] k [3], loop [1, 32, 16 | 32] order [0, 1, 2, 3], group warp [1, 16, 16 | _],
           b: ring shared at 0 slots 2, acc registers, hints {fragment = #bits}>}

@@ -183,6 +183,14 @@ def Tile_AttentionOp : Tile_Op<"attention", [
     weights as they come are the second product's a: nothing of that goes through
     memory, and tiles may reach beyond the last row and key.
 
+    A `grid` in front of a group may share out the loop's keys as well, for where
+    there are fewer rows than workers (Dao et al., "Flash-Decoding", 2023). What
+    is stored then is for somebody else to merge: the destination has a dim more
+    in front, with the weighted sums of each part of the keys, not divided yet,
+    and one more place along it. There, column 2p of a row is the largest score
+    of part p, negative infinity where it sees no key, and column 2p + 1 the sum
+    of its exponentials. Such an op has no epilogue.
+
     ```mlir
     %y = tile.attention queries(%q : tensor<8x128x64xf32>) keys(%k : tensor<8x128x64xf32>)
         values(%v : tensor<8x128x64xf32>) outs(%d : tensor<8x128x64xf32>)
