@@ -14,6 +14,14 @@ static StringRef typeName(Type type, bool isUnsigned) {
     return "f16";
   if (type.isBF16())
     return "bf16";
+  if (isa<Float8E4M3FNType>(type))
+    return "f8e4m3";
+  if (isa<Float8E5M2Type>(type))
+    return "f8e5m2";
+  if (isa<Float8E4M3FNUZType>(type))
+    return "f8e4m3fnuz";
+  if (isa<Float8E5M2FNUZType>(type))
+    return "f8e5m2fnuz";
   switch (type.getIntOrFloatBitWidth()) {
   case 8:
     return isUnsigned ? "u8" : "s8";

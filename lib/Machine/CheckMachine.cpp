@@ -25,7 +25,7 @@ llvm::Error contradiction(const char *format, Args &&...args) {
 int64_t bitsOf(StringRef type) {
   return llvm::StringSwitch<int64_t>(type)
       .Cases({"s4", "u4"}, 4)
-      .Cases({"s8", "u8", "f8e4m3", "f8e5m2"}, 8)
+      .Cases({"s8", "u8", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz"}, 8)
       .Cases({"s16", "u16", "f16", "bf16"}, 16)
       .Cases({"s32", "u32", "tf32", "f32"}, 32)
       .Cases({"s64", "u64", "f64"}, 64)

@@ -8,7 +8,8 @@ are a little larger), alone and with copies that workgroups share, however small
 the product: random sizes, transposes, batches and epilogues of f16 and bf16,
 convolutions with strides and pads, attentions with rows and keys that no tile
 divides, hidden or not, beside NumPy in f64. Units of bytes have products and convolutions of whole numbers, exact
-(unit_bytes.py). What the unit cannot take has no unit then, and is loops: right
+(unit_bytes.py), units of floats of a byte those of numbers that these hold
+(unit_float8.py). What the unit cannot take has no unit then, and is loops: right
 as well.
 """
 
@@ -25,6 +26,7 @@ from onnx import TensorProto, helper
 
 import device_run
 import unit_bytes
+import unit_float8
 
 TYPES = {TensorProto.FLOAT16: np.float16,
          TensorProto.BFLOAT16: ml_dtypes.bfloat16,
@@ -202,7 +204,7 @@ def why_differs(kind, nodes, found, wanted):
 def run(arguments, machine, work, suite, kind, nodes, feeds, constants, wanted):
     """Why it is wrong; empty: it is not."""
     of = helper.np_dtype_to_tensor_dtype
-    result = of(wanted.dtype) if suite is unit_bytes else kind
+    result = kind if isinstance(kind, int) else of(wanted.dtype)
     graph = helper.make_graph(
         nodes, "unit",
         [helper.make_tensor_value_info(name, of(feed.dtype), feed.shape)
@@ -225,8 +227,9 @@ def run(arguments, machine, work, suite, kind, nodes, feeds, constants, wanted):
 def kinds_of(unit):
     """Its types, and where their models come from."""
     types = [(each["left"], each["right"]) for each in unit["types"]]
-    if types[0][0] in unit_bytes.TYPES:
-        return unit_bytes, types
+    for suite in (unit_bytes, unit_float8):
+        if types[0][0] in suite.TYPES:
+            return suite, types
     return sys.modules[__name__], [KINDS[left] for left, _ in types]
 
 
@@ -303,7 +306,7 @@ def main():
         suite, kinds = kinds_of(unit)
         # Of an instruction's name, or of a function's that stands for one.
         dot = "_" if arguments.target.startswith("level-zero") else "."
-        first = unit["types"][0]["left"]
+        first = unit["types"][0]["left"].removeprefix("f8")
         if dot == "_":
             first = first.replace("s", "i")  # OpenCL's name of signed bytes
         instruction = f"{dot}{first}{dot}".encode()

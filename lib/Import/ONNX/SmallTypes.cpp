@@ -1,79 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SmallTypes.h"
 #include "TensorBuilder.h"
+#include "ashlar/Analysis/SmallFloats.h"
+#include "ashlar/Analysis/Words.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
+using namespace ashlar;
 using namespace ashlar::onnx_import;
 
-namespace {
-/// A float of a sign, then `exponent` bits, then `mantissa` bits.
-struct Format {
-  int exponent, mantissa, bias;
-  int infinity; ///< code without sign; -1: none
-  int nan;      ///< the code of NaN; -1: none
-  bool signedZero;
-  int largest; ///< code of the largest value
-};
-} // namespace
-
-static Format formatOf(ElementType type) {
-  // The tables of "Float stored in 8 bits" in ONNX's documentation.
+/// The type whose code a float of a byte is; null: it has fewer bits.
+static FloatType floatTypeOf(MLIRContext *context, ElementType type) {
   switch (type) {
   case ElementType::F8E4M3FN:
-    return {4, 3, 7, -1, 0x7f, true, 0x7e};
+    return Float8E4M3FNType::get(context);
   case ElementType::F8E4M3FNUZ:
-    return {4, 3, 8, -1, 0x80, false, 0x7f};
+    return Float8E4M3FNUZType::get(context);
   case ElementType::F8E5M2:
-    return {5, 2, 15, 0x7c, 0x7f, true, 0x7b};
+    return Float8E5M2Type::get(context);
   case ElementType::F8E5M2FNUZ:
-    return {5, 2, 16, -1, 0x80, false, 0x7f};
+    return Float8E5M2FNUZType::get(context);
   default:
     assert(type == ElementType::F4E2M1 && "a float of another kind");
-    return {2, 1, 1, -1, -1, true, 0x7};
+    return {};
   }
 }
 
-namespace {
-/// Expressions of i32 and f32 scalars.
-struct Words {
-  OpBuilder &b;
-  Location loc;
-  Type i32 = b.getI32Type(), f32 = b.getF32Type();
-
-  Value word(int64_t value) { return scalarIntConstant(b, loc, i32, value); }
-  Value real(double value) { return scalarConstant(b, loc, f32, value); }
-  Value shl(Value x, int n) {
-    return arith::ShLIOp::create(b, loc, x, word(n));
-  }
-  Value shr(Value x, int n) {
-    return arith::ShRUIOp::create(b, loc, x, word(n));
-  }
-  Value mask(Value x, int64_t bits) {
-    return arith::AndIOp::create(b, loc, x, word(bits));
-  }
-  Value orWith(Value x, Value y) { return arith::OrIOp::create(b, loc, x, y); }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value add(Value x, int64_t y) { return add(x, word(y)); }
-  Value is(arith::CmpIPredicate predicate, Value x, int64_t y) {
-    return arith::CmpIOp::create(b, loc, predicate, x, word(y));
-  }
-  Value equals(Value x, int64_t y) {
-    return is(arith::CmpIPredicate::eq, x, y);
-  }
-  Value select(Value condition, Value x, Value y) {
-    return arith::SelectOp::create(b, loc, condition, x, y);
-  }
-  Value asFloat(Value x) { return arith::BitcastOp::create(b, loc, f32, x); }
-  Value asWord(Value x) { return arith::BitcastOp::create(b, loc, i32, x); }
-  Value narrow(Value x) {
-    return arith::TruncIOp::create(b, loc, b.getI8Type(), x);
-  }
-};
-} // namespace
+static SmallFloat formatOf(FloatType type) {
+  return type ? *smallFloatOf(type) : SmallFloat{2, 1, 1, -1, -1, true, 0x7};
+}
 
 /// A power of two by its exponent, biased by 127.
 static Value decodeScale(Words w, Value code) {
@@ -107,42 +65,25 @@ static Value encodeScale(Words w, Value value, CastRules rules) {
 
 Value ashlar::onnx_import::decodeSmallFloat(OpBuilder &b, Location loc,
                                             Value element, ElementType type) {
-  Words w{b, loc};
-  Value code = arith::ExtUIOp::create(b, loc, w.i32, element);
-  if (type == ElementType::F8E8M0)
-    return decodeScale(w, code);
-  Format f = formatOf(type);
-  int magnitudeBits = f.exponent + f.mantissa;
-  Value magnitude = w.mask(code, (1 << magnitudeBits) - 1);
-  Value sign = w.shl(w.mask(code, 1 << magnitudeBits), 31 - magnitudeBits);
-  // Exponent and mantissa move together; below the normal numbers it is the
-  // mantissa that counts.
-  Value normal = w.asFloat(
-      w.add(w.shl(magnitude, 23 - f.mantissa), int64_t(127 - f.bias) << 23));
-  Value steps = arith::UIToFPOp::create(b, loc, w.f32, magnitude);
-  Value tiny = arith::MulFOp::create(
-      b, loc, steps, w.real(std::ldexp(1.0, 1 - f.bias - f.mantissa)));
-  Value isTiny =
-      w.is(arith::CmpIPredicate::ult, magnitude, int64_t(1) << f.mantissa);
-  Value bits = w.asWord(w.select(isTiny, tiny, normal));
-  if (f.infinity >= 0)
-    bits = w.select(w.is(arith::CmpIPredicate::uge, magnitude, f.infinity),
-                    w.select(w.equals(magnitude, f.infinity),
-                             w.word(0x7f800000), w.word(0x7fc00000)),
-                    bits);
-  else if (f.nan >= 0)
-    bits = w.select(w.equals(f.signedZero ? magnitude : code, f.nan),
-                    w.word(0x7fc00000), bits);
-  return w.asFloat(w.orWith(bits, sign));
+  if (type == ElementType::F8E8M0) {
+    Words w(b, loc);
+    return decodeScale(w, arith::ExtUIOp::create(b, loc, w.i32, element));
+  }
+  FloatType code = floatTypeOf(b.getContext(), type);
+  if (!code)
+    return ashlar::decodeSmallFloat(b, loc, element, formatOf(code));
+  // Who multiplies it may have a unit for it.
+  Value number = arith::BitcastOp::create(b, loc, code, element);
+  return arith::ExtFOp::create(b, loc, b.getF32Type(), number);
 }
 
 Value ashlar::onnx_import::encodeSmallFloat(OpBuilder &b, Location loc,
                                             Value value, ElementType type,
                                             CastRules rules) {
-  Words w{b, loc};
+  Words w(b, loc);
   if (type == ElementType::F8E8M0)
     return encodeScale(w, value, rules);
-  Format f = formatOf(type);
+  SmallFloat f = formatOf(floatTypeOf(b.getContext(), type));
   int magnitudeBits = f.exponent + f.mantissa, dropped = 23 - f.mantissa;
   Value bits = w.asWord(value);
   Value positive = w.mask(bits, 0x7fffffff);
@@ -178,7 +119,7 @@ Value ashlar::onnx_import::encodeSmallFloat(OpBuilder &b, Location loc,
 
 Value ashlar::onnx_import::wrapSmallInteger(OpBuilder &b, Location loc,
                                             Value value, ElementType type) {
-  Words w{b, loc};
+  Words w(b, loc);
   int unused = 32 - packedBits(type);
   Value high = w.shl(value, unused);
   Value element =
@@ -197,7 +138,7 @@ Value ashlar::onnx_import::unpack(ImplicitLocOpBuilder &b, Value bytes,
   Value flat = parallel(
       b, {elements}, b.getI8Type(), {bytes}, {byte},
       [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-        Words w{b, loc};
+        Words w(b, loc);
         Value at = arith::IndexCastOp::create(
             b, loc, w.i32, linalg::IndexOp::create(b, loc, 0));
         Value shift = w.shl(w.mask(at, count - 1), llvm::Log2_32(bits));

@@ -9,15 +9,26 @@ using namespace mlir;
 using namespace ashlar;
 using namespace ashlar::cuda;
 
+static std::optional<std::string> float8Name(Type type) {
+  if (isa_and_present<Float8E4M3FNType>(type))
+    return "e4m3";
+  if (isa_and_present<Float8E5M2Type>(type))
+    return "e5m2";
+  return std::nullopt;
+}
+
 std::optional<StepTypes> ashlar::cuda::typesOf(tile::ThreadStepOp op) {
   Type sum = cast<tile::AccType>(op.getType()).getElementType();
   Type right = op.getB().getType().getElementType();
   Type left = op.getA()              ? op.getA().getType().getElementType()
               : op.getHeld().empty() ? Type()
                                      : op.getHeld()[0].getType();
+  int64_t terms = 32 / elementBytes(right);
+  if (std::optional<std::string> x = float8Name(left), y = float8Name(right);
+      sum.isF32() && x && y)
+    return StepTypes{*x, *y, "f32", false, false, terms};
   if (left != right)
     return std::nullopt;
-  int64_t terms = 32 / elementBytes(right);
   if (sum.isF32() && (right.isBF16() || right.isF16())) {
     std::string name = right.isBF16() ? "bf16" : "f16";
     return StepTypes{name, name, "f32", false, true, terms};

@@ -57,18 +57,16 @@ static bool hasInstruction(tile::ThreadStepOp op) {
   if (part.back() % fragment.getColumns() != 0 ||
       sums / part.back() % fragment.getRows() != 0)
     return false;
-  auto isElement = [&](Type type) { return type == element; };
   auto takesA = [&] {
     if (op.getA())
-      return op.getHeld().empty() &&
-             isElement(op.getA().getType().getElementType()) &&
-             reads(op.getA(), op.getAMap());
+      return op.getHeld().empty() && reads(op.getA(), op.getAMap());
     int64_t rows = ShapedType::getNumElements(
         ArrayRef<int64_t>(acc.getPart()).drop_back());
     return terms.size() == 1 && elementBytes(element) == 2 &&
            int64_t(op.getHeld().size()) * fragment.getThreads() ==
                rows * terms.back() &&
-           llvm::all_of(op.getHeld().getTypes(), isElement);
+           llvm::all_of(op.getHeld().getTypes(),
+                        [&](Type type) { return type == element; });
   };
   return !terms.empty() && terms.back() % types->terms == 0 && takesA() &&
          reads(op.getB(), op.getBMap()) &&
@@ -297,9 +295,9 @@ struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
       if (auto step = dyn_cast<tile::ThreadStepOp>(op);
           step && !hasInstruction(step)) {
         step.emitOpError(
-            "expected f16, bf16 or f32 into f32 or bytes into i32, whole steps "
-            "of 32 bytes of terms, side by side but of 16 bits, and the "
-            "fragment of mma.m16n8k16 or wgmma, found ")
+            "expected f8E4M3FN, f8E5M2, f16, bf16 or f32 into f32 or i8 into "
+            "i32, whole steps of 32 bytes of terms, side by side but of 16 "
+            "bits, and the fragment of mma.m16n8k16 or wgmma, found ")
             << step.getType();
         return signalPassFailure();
       }

@@ -180,18 +180,32 @@ static Expected<std::string> emptyModule(const MachineModel &machine) {
   return std::string(text->data(), text->size());
 }
 
-/// PTX ISA, "wgmma.mma_async": bytes of both signs in one product came with
-/// version 8.4. What has none of them keeps to drivers that are older.
+/// PTX ISA, "mma", "wgmma.mma_async": a warp's products of floats of a byte,
+/// and a warpgroup's of bytes of both signs, came with version 8.4.
+static bool isYounger(StringRef line) {
+  auto hasAny = [&](StringRef one, StringRef other) {
+    return line.contains(one) || line.contains(other);
+  };
+  if (line.contains("wgmma.mma_async"))
+    return hasAny("k32.s32.s8.u8 ", "k32.s32.u8.s8 ");
+  return line.contains("mma.sync") && hasAny(".f32.e4m3.", ".f32.e5m2.");
+}
+
+/// What has none of them keeps to drivers that are older.
 static void setVersion(std::string &text) {
   constexpr StringRef mark = ".version ", younger = "8.4";
-  for (StringRef types : {"k32.s32.s8.u8 ", "k32.s32.u8.s8 "})
-    for (size_t at = text.find(types.str()); at != std::string::npos;
-         at = text.find(types.str(), at + 1))
-      if (StringRef(text).substr(0, at).rsplit('\n').second.contains("wgmma")) {
-        size_t begin = text.find(mark.str()) + mark.size();
-        text.replace(begin, text.find('\n', begin) - begin, younger.str());
-        return;
-      }
+  for (StringRef rest = text; !rest.empty();) {
+    auto [line, behind] = rest.split('\n');
+    rest = behind;
+    if (!isYounger(line))
+      continue;
+    size_t begin = text.find(mark.str()) + mark.size();
+    size_t size = text.find('\n', begin) - begin;
+    // Chips that came later have later versions anyway, all of one digit each.
+    if (StringRef(text).substr(begin, size) < younger)
+      text.replace(begin, size, younger.str());
+    return;
+  }
 }
 
 Expected<std::string>

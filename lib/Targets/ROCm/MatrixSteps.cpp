@@ -143,6 +143,10 @@ private:
     return form(single);
   }
 
+  Type elementOf(bool isLeft) {
+    return isLeft ? unit.leftElement : unit.element;
+  }
+
   /// Whether lanes of both rows of 16 have to bring what each holds a half of.
   bool hasHalves() { return !op.getA() && count < unit.terms; }
 
@@ -156,7 +160,8 @@ private:
     if (unit.operand == unit.element)
       return terms.front();
     Value all = vector::FromElementsOp::create(
-        b, VectorType::get({int64_t(terms.size())}, unit.element), terms);
+        b, VectorType::get({int64_t(terms.size())}, terms.front().getType()),
+        terms);
     if (all.getType() == unit.operand)
       return all;
     auto words = dyn_cast<VectorType>(unit.operand);
@@ -184,7 +189,8 @@ private:
     Value place =
         add(memory.getPlace(), operand.placeOf(b, at.point, at.steps));
     return vector::LoadOp::create(
-        b, VectorType::get({size}, unit.element), memory.getMemory(), place,
+        b, VectorType::get({size}, elementOf(isLeft)), memory.getMemory(),
+        place,
         /*nontemporal=*/false,
         llvm::MaybeAlign(size * elementBytes(unit.element)));
   }

@@ -3,6 +3,7 @@
 // Which lane has which element: AMD matrix instruction calculator, "MI300 ISA"
 // and "MI200 ISA", matrix arithmetic; "RDNA3 ISA" and "RDNA4 ISA", WMMA.
 #include "MatrixUnits.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -93,6 +94,36 @@ static MatrixUnit unitOfBytes(Type element, Chip chip) {
   llvm_unreachable("all kinds of chips");
 }
 
+static StringRef float8Name(Type type, bool hasZeroOnce) {
+  if (hasZeroOnce)
+    return isa<Float8E4M3FNUZType>(type)   ? "fp8"
+           : isa<Float8E5M2FNUZType>(type) ? "bf8"
+                                           : "";
+  return isa<Float8E4M3FNType>(type) ? "fp8"
+         : isa<Float8E5M2Type>(type) ? "bf8"
+                                     : "";
+}
+
+/// For floats of 8 bits, as bytes lie: CDNA3 has those with one zero, RDNA4
+/// those of OCP.
+static std::optional<MatrixUnit> unitOfFloat8(Type left, Type right,
+                                              Chip chip) {
+  const bool isCDNA3 = chip.kind == Chip::CDNA3;
+  if (!isCDNA3 && chip.kind != Chip::RDNA4)
+    return std::nullopt;
+  StringRef second = float8Name(left, isCDNA3),
+            first = float8Name(right, isCDNA3);
+  if (first.empty() || second.empty())
+    return std::nullopt;
+  MatrixUnit unit = unitOfBytes(right, chip);
+  unit.name = (isCDNA3 ? "rocdl.mfma.f32.16x16x32." + first + "."
+                       : "rocdl.wmma.f32.16x16x16." + first + "_")
+                  .str() +
+              second.str();
+  unit.leftElement = left;
+  return unit;
+}
+
 /// For what two elements are multiplied, whichever lanes have them.
 static std::optional<MatrixUnit> instructionOf(tile::ThreadStepOp op, Type sum,
                                                Chip chip, bool roundsToTF32) {
@@ -103,6 +134,8 @@ static std::optional<MatrixUnit> instructionOf(tile::ThreadStepOp op, Type sum,
     return unitOfSingles(element, chip, roundsToTF32);
   if (sum.isF32() && (element.isF16() || element.isBF16()))
     return unitOfHalves(element, chip);
+  if (sum.isF32() && op.getA() && elementBytes(element) == 1)
+    return unitOfFloat8(op.getA().getType().getElementType(), element, chip);
   if (!sum.isInteger(32) || !element.isInteger(8))
     return std::nullopt;
   MatrixUnit unit = unitOfBytes(element, chip);
@@ -140,7 +173,7 @@ std::optional<MatrixUnit> ashlar::rocm::unitOf(tile::ThreadStepOp op, Chip chip,
   auto takesA = [&] {
     if (op.getA())
       return op.getHeld().empty() &&
-             op.getA().getType().getElementType() == element &&
+             op.getA().getType().getElementType() == unit->leftElement &&
              reads(op.getA(), op.getAMap());
     // Sums of f64 are not side by side, as terms of the next product are.
     return terms.size() == 1 && !element.isF64() &&

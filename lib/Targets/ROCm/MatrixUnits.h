@@ -21,6 +21,7 @@ struct MatrixUnit {
   int64_t lanes;               ///< that bring different terms of the same row
   bool isMfma;                 ///< takes three controls behind its operands
   mlir::Type operand, element; ///< as the op has them
+  mlir::Type leftElement = element; ///< of our left operand, if it has its own
   /// Of integers: operands whose numbers are unsigned. Wmma is told so, mfma
   /// knows signed ones alone.
   bool leftUnsigned = false, rightUnsigned = false;

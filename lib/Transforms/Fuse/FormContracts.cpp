@@ -6,6 +6,7 @@
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/Copies.h"
 #include "ashlar/Analysis/Reshapes.h"
+#include "ashlar/Analysis/SmallFloats.h"
 #include "ashlar/Analysis/VectorBodies.h"
 #include "ashlar/Analysis/Zeros.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
@@ -83,8 +84,9 @@ void readBehindTransposes(linalg::GenericOp op, bool units) {
   bool changed = false;
   for (OpOperand *operand : op.getDpsInputOperands()) {
     auto copy = operand->get().getDefiningOp<linalg::GenericOp>();
-    if (!copy || !copy->hasOneUse() ||
-        getElementTypeOrSelf(operand->get()).isInteger(8))
+    Type element = getElementTypeOrSelf(operand->get());
+    if (!copy || !copy->hasOneUse() || element.isInteger(8) ||
+        isFloat8(element))
       continue;
     std::optional<AffineMap> moved = permutationOf(copy);
     if (!moved)

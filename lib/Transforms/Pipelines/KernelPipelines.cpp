@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Transforms/Pipelines/KernelPipelines.h"
 #include "ashlar/Transforms/Lanes/Passes.h"
+#include "ashlar/Transforms/Precision/Passes.h"
 #include "ashlar/Transforms/Simt/Passes.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,6 +13,8 @@ using namespace ashlar;
 
 static void addCleanLoops(OpPassManager &bodies) {
   bodies.addPass(createConvertLinalgToLoopsPass());
+  // Of what no unit multiplied.
+  bodies.addPass(createDecodeFloat8Pass({/*everywhere=*/true}));
   bodies.addPass(createCanonicalizerPass());
   bodies.addPass(createCSEPass());
 }

@@ -73,6 +73,7 @@ void ashlar::buildPrecisionPipeline(OpPassManager &pm,
     // Products of the same bytes share what is moved for them.
     pm.addNestedPass<func::FuncOp>(createCSEPass());
   }
+  pm.addNestedPass<func::FuncOp>(createDecodeFloat8Pass());
   if (options.lowers()) {
     pm.addNestedPass<func::FuncOp>(createNormalizeGenericsPass());
     LowerPrecisionOptions lowering;

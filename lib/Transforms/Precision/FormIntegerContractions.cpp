@@ -8,11 +8,14 @@
 // only where weights have zero points. What makes up for the zero points and
 // scales the sums is elementwise and becomes the contraction's epilogue with
 // whatever follows, such as the quantization of the result.
+//
+// Of bytes that are codes of floats, products are of these floats, into f32.
 #include "IntegerProduct.h"
 #include "ashlar/Analysis/ConstantBytes.h"
 #include "ashlar/Analysis/MapElements.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Analysis/Zeros.h"
+#include "ashlar/Cost/Core.h"
 #include "ashlar/Machine/MachineOption.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Precision/Passes.h"
@@ -89,9 +92,14 @@ struct FormIntegerContractions
           factor.tensor.flip();
       if (!changes(product, flipped))
         continue;
-      remark::passed(product.op.getLoc(),
-                     about(product.op, "IntegerContraction", "precision"))
-          << "multiplies bytes and adds them up in 32 bits";
+      remark::passed(
+          product.op.getLoc(),
+          about(product.op,
+                product.isFloat() ? "Float8Contraction" : "IntegerContraction",
+                "precision"))
+          << (product.isFloat()
+                  ? "multiplies floats of a byte and adds them up in f32"
+                  : "multiplies bytes and adds them up in 32 bits");
       writeIntegerProduct(product, flipped);
       ++numFormed;
     }
@@ -159,13 +167,59 @@ private:
         factor.weights = weightBytes(factor.tensor);
     if (product.factors[0].isConstant() && product.factors[1].isConstant())
       return std::nullopt;
+    if (product.isFloat() != bool(product.factors[1].tensor.code))
+      return refuse(op, "one operand holds integers, the other one floats");
+    if (product.isFloat() && !findTypes(product, ranges))
+      return std::nullopt;
     if (!parametersFit(product))
       return refuse(op, "zero points or scales follow a summed dim, both "
                         "operands, or one that is computed");
+    if (product.isFloat())
+      return product;
     if (overflows(product, ranges))
       return refuse(op, "sums of so many terms might overflow 32 bits");
     findChannel(product, ranges);
     return product;
+  }
+
+  /// What floats of a byte are multiplied as: as they are where a unit takes
+  /// them; else as numbers of 16 bits of a matrix unit, which hold them all.
+  bool findTypes(IntegerProduct &product, ArrayRef<int64_t> ranges) const {
+    FloatType left = product.factors[0].tensor.code,
+              right = product.factors[1].tensor.code;
+    Builder b(left.getContext());
+    auto takes = [&](Type x, Type y) {
+      const MultiplyUnit *unit = machine.unit(productOf(x, y, b.getF32Type()));
+      return unit && unit->fragment &&
+             2 * longestRun(product, ranges) >= unit->k;
+    };
+    if (takes(left, right) || takes(right, left))
+      return true;
+    for (FloatType type :
+         {FloatType(b.getF16Type()), FloatType(b.getBF16Type())})
+      if (takes(type, type)) {
+        product.decoded = type;
+        return true;
+      }
+    return false;
+  }
+
+  /// Of terms one by one in both operands: units take no fewer than half of a
+  /// step's, and whoever multiplies without them would decode each one again.
+  static int64_t longestRun(const IntegerProduct &product,
+                            ArrayRef<int64_t> ranges) {
+    int64_t longest = 1;
+    for (auto [dim, range] : llvm::enumerate(ranges)) {
+      AffineExpr expr = getAffineDimExpr(dim, product.op->getContext());
+      if (llvm::all_of(product.factors,
+                       [&](const IntegerFactor &factor) {
+                         return factor.map.getResultPosition(expr).has_value();
+                       }) &&
+          linalg::GenericOp(product.op).getIteratorTypesArray()[dim] ==
+              utils::IteratorType::reduction)
+        longest = std::max(longest, range);
+    }
+    return longest;
   }
 
   static std::nullopt_t refuse(linalg::GenericOp op, StringRef why) {

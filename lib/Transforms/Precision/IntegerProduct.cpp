@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "IntegerProduct.h"
+#include "ashlar/Analysis/MapElements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AsmState.h"
@@ -51,6 +52,8 @@ private:
   const IntegerFactor &factor(unsigned i) const { return product.factors[i]; }
 
   Value writeOperand(const IntegerFactor &factor) {
+    if (product.isFloat())
+      return moveBytes(b, factor.tensor, floatsOf(factor.tensor));
     if (factor.isConstant())
       return writeWeights(factor);
     Value bytes = flipped.lookup(factor.tensor.root);
@@ -96,10 +99,44 @@ private:
                                        std::move(blob)));
   }
 
+  /// The numbers that the bytes are codes of. Constants are so as they are.
+  Value floatsOf(const QuantizedTensor &tensor) {
+    Type type = product.decoded ? product.decoded : tensor.code;
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(tensor.root);
+    if (type == tensor.code)
+      if (Value same = retyped(tensor.root, type))
+        return same;
+    auto read = [&](OpBuilder &inner, Location at, Value byte) -> Value {
+      Value number = arith::BitcastOp::create(inner, at, tensor.code, byte);
+      if (type != tensor.code)
+        number = arith::ExtFOp::create(inner, at, type, number);
+      return number;
+    };
+    return mapElements(b, tensor.root.getLoc(), tensor.root, type, read)
+        .getResult(0);
+  }
+
+  /// The same bytes, if they are constant, as elements of another type.
+  Value retyped(Value bytes, Type type) {
+    auto shape = cast<RankedTensorType>(bytes.getType());
+    TypedAttr value;
+    if (auto constant = bytes.getDefiningOp<arith::ConstantOp>()) {
+      if (auto resource =
+              dyn_cast<DenseResourceElementsAttr>(constant.getValue()))
+        value = DenseResourceElementsAttr::get(shape.clone(type),
+                                               resource.getRawHandle());
+      else if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
+        value = dense.bitcast(type);
+    }
+    return value ? arith::ConstantOp::create(b, bytes.getLoc(), value)
+                 : Value();
+  }
+
   Value zeros(ArrayRef<int64_t> shape) {
-    Type i32 = b.getI32Type();
-    Value zero = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
-    Value empty = tensor::EmptyOp::create(b, shape, i32);
+    Type type = product.isFloat() ? Type(b.getF32Type()) : b.getI32Type();
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
+    Value empty = tensor::EmptyOp::create(b, shape, type);
     return linalg::FillOp::create(b, zero, empty).getResult(0);
   }
 
@@ -117,6 +154,8 @@ private:
                b, init.getType(), ValueRange{operands[0], operands[1]}, init,
                op.getIndexingMapsArray(), op.getIteratorTypesArray(),
                [&](OpBuilder &inner, Location at, ValueRange x) {
+                 if (product.isFloat())
+                   return writeFloatSum(inner, at, x);
                  Value l = extend(inner, at, x[0], isUnsigned(0));
                  Value r = extend(inner, at, x[1], isUnsigned(1));
                  Value term = arith::MulIOp::create(inner, at, l, r);
@@ -124,6 +163,15 @@ private:
                  linalg::YieldOp::create(inner, at, sum);
                })
         .getResult(0);
+  }
+
+  static void writeFloatSum(OpBuilder &b, Location at, ValueRange x) {
+    Type f32 = b.getF32Type();
+    Value l = arith::ExtFOp::create(b, at, f32, x[0]);
+    Value r = arith::ExtFOp::create(b, at, f32, x[1]);
+    Value term = arith::MulFOp::create(b, at, l, r);
+    Value sum = arith::AddFOp::create(b, at, x[2], term);
+    linalg::YieldOp::create(b, at, sum);
   }
 
   bool isUnsigned(unsigned i) const { return factor(i).tensor.isUnsigned; }
@@ -255,6 +303,8 @@ private:
     SmallVector<unsigned> scales;
     if (isScaled)
       scales = writeScales(scale);
+    if (product.isFloat() && scale == 1 && scales.empty())
+      return sums;
     maps.push_back(b.getMultiDimIdentityMap(rank));
     Value init =
         tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
@@ -265,7 +315,9 @@ private:
                  ImplicitLocOpBuilder body(at, inner);
                  Value sum = writeTotal(body, x);
                  if (isScaled) {
-                   sum = arith::SIToFPOp::create(body, body.getF32Type(), sum);
+                   if (!product.isFloat())
+                     sum =
+                         arith::SIToFPOp::create(body, body.getF32Type(), sum);
                    Value by;
                    if (scale != 1 || scales.empty())
                      by = arith::ConstantOp::create(

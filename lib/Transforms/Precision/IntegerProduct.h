@@ -34,6 +34,11 @@ struct IntegerProduct {
   /// The reduced dim along which both operands go one by one, if one does.
   std::optional<unsigned> channel;
   int64_t padding = 0; ///< zeros behind the channels
+  /// Of codes of floats: what the operands are before they are multiplied,
+  /// f16 or bf16, where no unit takes them as they are.
+  mlir::FloatType decoded;
+
+  bool isFloat() const { return bool(factors[0].tensor.code); }
 };
 
 /// Writes the product, and what its zero points and scales make of it, in place

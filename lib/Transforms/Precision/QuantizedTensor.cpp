@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "QuantizedTensor.h"
+#include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/ConstantBytes.h"
+#include "ashlar/Analysis/SmallFloats.h"
 #include "ashlar/Analysis/Zeros.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -16,6 +19,21 @@ template <> float numberOf<float>(Attribute value, bool) {
 template <> int64_t numberOf<int64_t>(Attribute value, bool isUnsigned) {
   APInt number = cast<IntegerAttr>(value).getValue();
   return isUnsigned ? number.getZExtValue() : number.getSExtValue();
+}
+
+/// The elements of a constant; null: it is none. Large ones are resources.
+DenseElementsAttr elementsOf(Value value) {
+  Attribute constant;
+  if (!matchPattern(value, m_Constant(&constant)))
+    return {};
+  auto resource = dyn_cast<DenseResourceElementsAttr>(constant);
+  if (!resource)
+    return dyn_cast<DenseElementsAttr>(constant);
+  ShapedType type = resource.getType();
+  ArrayRef<char> bytes = resourceBytes(resource);
+  if (int64_t(bytes.size()) != byteSize(type))
+    return {};
+  return DenseElementsAttr::getFromRawBuffer(type, bytes);
 }
 
 /// A constant that a dequantization reads: inside its body, or as an operand
@@ -36,9 +54,8 @@ findParameter(linalg::GenericOp op, Value value, bool isUnsigned) {
       argument.getArgNumber() >= op.getNumDpsInputs())
     return std::nullopt;
   OpOperand *operand = op.getDpsInputOperand(argument.getArgNumber());
-  DenseElementsAttr elements;
-  if (!matchPattern(operand->get(), m_Constant(&elements)) ||
-      elements.getNumElements() == 0)
+  DenseElementsAttr elements = elementsOf(operand->get());
+  if (!elements || elements.getNumElements() == 0)
     return std::nullopt;
   if (elements.isSplat()) {
     found.values = {
@@ -88,6 +105,26 @@ Value beforeExtension(Value value, bool &isUnsigned) {
   return {};
 }
 
+/// The byte whose float this is, as an f32.
+Value beforeDecoding(Value value, FloatType &code) {
+  auto extension = value.getDefiningOp<arith::ExtFOp>();
+  if (!extension || !extension.getType().isF32() ||
+      !isFloat8(extension.getIn().getType()))
+    return {};
+  auto bitcast = extension.getIn().getDefiningOp<arith::BitcastOp>();
+  if (bitcast)
+    code = cast<FloatType>(bitcast.getType());
+  return bitcast ? bitcast.getIn() : Value();
+}
+
+/// The number that a product scales; null: not this side.
+Value scaledNumber(Value factor) {
+  FloatType code;
+  if (auto integer = factor.getDefiningOp<arith::SIToFPOp>())
+    return integer.getIn();
+  return beforeDecoding(factor, code) ? factor : Value();
+}
+
 /// x of (ext(x) - zero) * scale, the last two where they are; the parameters in
 /// `tensor`.
 BlockArgument matchDequantization(linalg::GenericOp op,
@@ -98,8 +135,7 @@ BlockArgument matchDequantization(linalg::GenericOp op,
   Value number = op.getBody()->getTerminator()->getOperand(0);
   if (auto product = number.getDefiningOp<arith::MulFOp>()) {
     for (unsigned side : {0u, 1u})
-      if (auto integer =
-              product->getOperand(side).getDefiningOp<arith::SIToFPOp>()) {
+      if (Value scaled = scaledNumber(product->getOperand(side))) {
         Value by = product->getOperand(1 - side);
         auto scale = findParameter<float>(op, by, false);
         if (!scale)
@@ -109,20 +145,22 @@ BlockArgument matchDequantization(linalg::GenericOp op,
         if (scale)
           tensor.scale = *scale;
         tensor.isScaled = true;
-        number = integer.getIn();
+        number = scaled;
         break;
       }
     if (!tensor.isScaled)
       return {};
   }
-  if (!number.getType().isInteger(32))
+  Value zero, x = beforeDecoding(number, tensor.code);
+  tensor.isScaled |= bool(x);
+  if (!x && !number.getType().isInteger(32))
     return {};
-  Value zero;
   if (auto difference = number.getDefiningOp<arith::SubIOp>()) {
     number = difference.getLhs();
     zero = difference.getRhs();
   }
-  Value x = beforeExtension(number, tensor.isUnsigned);
+  if (!x)
+    x = beforeExtension(number, tensor.isUnsigned);
   auto bytes = dyn_cast_or_null<BlockArgument>(x);
   if (!bytes || bytes.getOwner() != op.getBody() ||
       !bytes.getType().isInteger(8) ||
@@ -287,7 +325,7 @@ Value ashlar::extractOne(OpBuilder &b, Location location, Value tensor) {
 
 Value ashlar::moveBytes(OpBuilder &b, const QuantizedTensor &tensor,
                         Value bytes, unsigned dim, int64_t channels) {
-  Type byte = b.getI8Type();
+  Type byte = getElementTypeOrSelf(bytes);
   auto inBytes = [&](Value value) {
     return cast<RankedTensorType>(value.getType()).clone(byte);
   };
@@ -296,8 +334,10 @@ Value ashlar::moveBytes(OpBuilder &b, const QuantizedTensor &tensor,
     int64_t known = tensor.zeroPoint.values[0];
     Value zero;
     if (!tensor.computedZero || known != 0)
-      zero = arith::ConstantOp::create(b, location,
-                                       b.getI8IntegerAttr(int8_t(known)));
+      zero = arith::ConstantOp::create(
+          b, location,
+          tensor.code ? b.getZeroAttr(byte)
+                      : TypedAttr(b.getI8IntegerAttr(int8_t(known))));
     if (tensor.computedZero) {
       Value computed = extractOne(b, location, tensor.computedZero);
       // Bytes of the other sign are 128 further, round the end of a byte.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A tensor whose elements are bytes less a zero point, times a scale: what it
-// was before it was dequantized, and how it came from there.
+// was before it was dequantized, and how it came from there. Bytes are integers
+// or the codes of floats, which have no zero points.
 #ifndef ASHLAR_LIB_TRANSFORMS_PRECISION_QUANTIZEDTENSOR_H
 #define ASHLAR_LIB_TRANSFORMS_PRECISION_QUANTIZEDTENSOR_H
 
@@ -24,6 +25,7 @@ template <typename T> struct QuantizationParameter {
 struct QuantizedTensor {
   mlir::Value root; ///< the bytes
   bool isUnsigned = false;
+  mlir::FloatType code; ///< that the bytes are of; null: they are integers
   /// Pads, reshapes and transposes from the bytes to the tensor.
   llvm::SmallVector<mlir::Operation *> path;
   /// Both in the shape of the tensor.
@@ -58,9 +60,9 @@ std::optional<QuantizedTensor> findQuantized(mlir::Value value,
 mlir::Value extractOne(mlir::OpBuilder &b, mlir::Location location,
                        mlir::Value tensor);
 
-/// The way of `tensor` with bytes in place of what they were dequantized to,
-/// beginning at `bytes`; margins hold the zero point. With `channels`, so many
-/// zeros stand behind the elements along `dim`.
+/// The way of `tensor` with bytes in place of what they were dequantized to, or
+/// with floats, beginning at `bytes`; margins hold the zero point. With
+/// `channels`, so many zeros stand behind the elements along `dim`.
 mlir::Value moveBytes(mlir::OpBuilder &b, const QuantizedTensor &tensor,
                       mlir::Value bytes, unsigned dim = 0,
                       int64_t channels = 0);

@@ -25,7 +25,9 @@ from module_file import Module  # noqa: E402
 # ElementType of the schema, those that NumPy has.
 TYPES = {1: np.bool_, 2: np.int8, 3: np.int16, 4: np.int32, 5: np.int64,
          6: np.uint8, 7: np.uint16, 8: np.uint32, 9: np.uint64, 10: np.float16,
-         11: ml_dtypes.bfloat16, 12: np.float32, 13: np.float64}
+         11: ml_dtypes.bfloat16, 12: np.float32, 13: np.float64,
+         14: ml_dtypes.float8_e4m3fn, 15: ml_dtypes.float8_e4m3fnuz,
+         16: ml_dtypes.float8_e5m2, 17: ml_dtypes.float8_e5m2fnuz}
 INPUT, OUTPUT, WEIGHTS, ARENA = range(4)
 
 

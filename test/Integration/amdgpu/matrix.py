@@ -7,6 +7,7 @@ forms that it lacks are of the same family and named in UNVERIFIED."""
 import functools
 import re
 
+import ml_dtypes
 import numpy as np
 
 from numbers_of_lanes import bf16_to_f32
@@ -14,7 +15,9 @@ from tinygrad.codegen.opt import tc
 
 UNVERIFIED = {"V_MFMA_F32_16X16X8_XF32": "factors are cut, not rounded, to 10 "
                                          "bits",
-              "V_WMMA_I32_16X16X16_IU8 of RDNA 4": "lanes as of f16's"}
+              "V_WMMA_I32_16X16X16_IU8 of RDNA 4": "lanes as of f16's",
+              "V_WMMA_F32_16X16X16_FP8_FP8 of RDNA 4, and with BF8":
+                  "lanes as of f16's"}
 
 
 def _axes(core, name):
@@ -113,30 +116,42 @@ def multiply(name, architecture, a, b, c, signs=0):
     exact, sums are of f64 and rounded once; those of integers wrap. `signs`:
     of RDNA's bytes, which of a and b are signed; CDNA's are."""
     match = re.search(
-        r"_(\d+)X(\d+)X(\d+)_?(BF16|F16|XF32|F32|F64|I8|IU8)$",
-        name.replace("_1K", ""))
+        r"_(\d+)X(\d+)X(\d+)_?(BF16|F16|XF32|F32|F64|I8|IU8|"
+        r"(?:FP8|BF8)_(?:FP8|BF8))$", name.replace("_1K", ""))
     if not match or match[1] != "16" or match[2] != "16":
         raise NotImplementedError(f"matrix instruction {name}")
     kind, terms = match[4], int(match[3])
     unit = unit_of(architecture, terms, kind)
-    number = np.int64 if kind.endswith("8") else np.float64
+    of_a, _, of_b = kind.partition("_") # two names of floats of a byte
+    number = np.int64 if kind in ("I8", "IU8") else np.float64
     matrix_a = np.zeros((16, terms), number)
     matrix_b = np.zeros((terms, 16), number)
     if architecture == "cdna":
         signs = 3
-    matrix_a[unit.a] = _elements(a, kind, signs & 1)
-    matrix_b[unit.b[1], unit.b[0]] = _elements(b, kind, signs & 2)
+    matrix_a[unit.a] = _elements(a, of_a, signs & 1, architecture)
+    matrix_b[unit.b[1], unit.b[0]] = _elements(b, of_b or of_a, signs & 2,
+                                               architecture)
     own = (matrix_a @ matrix_b)[unit.rows, unit.columns]
     if kind == "F64":
-        return (_elements(c, kind, True) + own).view(np.uint32)
+        return (c.view(np.float64) + own).view(np.uint32)
     if number == np.int64:
         return c + own.astype(np.uint32)
     return (c.view(np.float32).astype(np.float64) + own).astype(
         np.float32).view(np.uint32)
 
 
-def _elements(words, kind, is_signed):
+# Of the "CDNA3 ISA", 2.7, the floats of a byte have one zero and no infinity;
+# those of the "RDNA4 ISA" are OCP's.
+FLOATS = {("cdna", "FP8"): ml_dtypes.float8_e4m3fnuz,
+          ("cdna", "BF8"): ml_dtypes.float8_e5m2fnuz,
+          ("rdna4", "FP8"): ml_dtypes.float8_e4m3fn,
+          ("rdna4", "BF8"): ml_dtypes.float8_e5m2}
+
+
+def _elements(words, kind, is_signed, architecture):
     words = np.ascontiguousarray(words)
+    if (architecture, kind) in FLOATS:
+        return words.view(FLOATS[architecture, kind]).astype(np.float64)
     if kind.endswith("8"):
         return words.view(np.int8 if is_signed else np.uint8).astype(np.int64)
     if kind == "F64":

@@ -57,7 +57,7 @@ func.func @fragment(%lane: index, %p: index, %x: f32) -> (f32, f32, f32, f32) {
   %rb = memref.alloc() : memref<256xbf16, 3>
   %a = tile.slot_of %ra[%p] : memref<512xbf16, 3> to !tile.slot<16x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>
   %b = tile.slot_of %rb[%p] : memref<256xbf16, 3> to !tile.slot<16x8xbf16, "shared">
-  // expected-error @below {{expected f16, bf16 or f32 into f32 or bytes into i32, whole steps of 32 bytes of terms, side by side but of 16 bits, and the fragment of mma.m16n8k16 or wgmma, found}}
+  // expected-error @below {{expected f8E4M3FN, f8E5M2, f16, bf16 or f32 into f32 or i8 into i32, whole steps of 32 bytes of terms, side by side but of 16 bits, and the fragment of mma.m16n8k16 or wgmma, found}}
   %0:4 = tile.thread_step %lane at [%c0, %c0](%x, %x, %x, %x : f32, f32, f32, f32) a %a[] : !tile.slot<16x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>> b %b[] {aMap = #mk, bMap = #kn, reduced = array<i64: 16>,
     type = !tile.acc<16x8xf32, fragment = #tile.fragment<registers [0, 1, 8, 0], lanes [1, 0, 2, 0, 4, 0, 0, 2, 0, 4]>>}
     : !tile.slot<16x8xbf16, "shared"> -> f32, f32, f32, f32

@@ -286,3 +286,57 @@ func.func @chosen(%x: tensor<4x1xi8>, %z: tensor<i8>, %r: tensor<f32>) -> tensor
   } -> tensor<4x2xf32>
   return %y : tensor<4x2xf32>
 }
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+#column = affine_map<(i, j) -> (j)>
+#a = affine_map<(i, j, k) -> (i, k)>
+#b = affine_map<(i, j, k) -> (k, j)>
+#c = affine_map<(i, j, k) -> (i, j)>
+
+// Scales that are a resource, as those of many columns, are constants, too.
+// CHECK-LABEL: func.func @many_scales
+// CHECK: ins(%{{.*}}, %{{.*}} : tensor<4x2xi8>, tensor<2x2xi8>) outs(%{{.*}} : tensor<4x2xi32>)
+// CHECK: arith.constant dense<[2.500000e-01, 5.000000e-01]> : tensor<2xf32>
+func.func @many_scales(%x: tensor<4x2xi8>) -> tensor<4x2xf32> {
+  %w = arith.constant dense<[[1, 2], [5, 6]]> : tensor<2x2xi8>
+  %sw = arith.constant dense_resource<scales> : tensor<2xf32>
+  %e = tensor.empty() : tensor<4x2xf32>
+  %ew = tensor.empty() : tensor<2x2xf32>
+  %dx = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x2xi8>) outs(%e : tensor<4x2xf32>) {
+  ^bb0(%q: i8, %o: f32):
+    %one = arith.constant 1.0 : f32
+    %0 = arith.extsi %q : i8 to i32
+    %1 = arith.sitofp %0 : i32 to f32
+    %2 = arith.mulf %1, %one : f32
+    linalg.yield %2 : f32
+  } -> tensor<4x2xf32>
+  %dw = linalg.generic {indexing_maps = [#id, #column, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%w, %sw : tensor<2x2xi8>, tensor<2xf32>) outs(%ew : tensor<2x2xf32>) {
+  ^bb0(%q: i8, %s: f32, %o: f32):
+    %0 = arith.extsi %q : i8 to i32
+    %1 = arith.sitofp %0 : i32 to f32
+    %2 = arith.mulf %1, %s : f32
+    linalg.yield %2 : f32
+  } -> tensor<2x2xf32>
+  %zero = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x2xf32>) -> tensor<4x2xf32>
+  %y = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%dx, %dw : tensor<4x2xf32>, tensor<2x2xf32>) outs(%f : tensor<4x2xf32>) {
+  ^bb0(%l: f32, %r: f32, %s: f32):
+    %p = arith.mulf %l, %r : f32
+    %0 = arith.addf %s, %p : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x2xf32>
+  return %y : tensor<4x2xf32>
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      scales: "0x040000000000803E0000003F"
+    }
+  }
+#-}

@@ -44,6 +44,12 @@ def FormIntegerContractionsPass
     they are made; a few channels are filled up with zeros to the group that a
     unit of the machine takes.
 
+    Floats of a byte (f8E4M3FN, f8E5M2 and their FNUZ forms) that were decoded
+    and scaled are multiplied as they are, into f32, where the machine has a
+    unit for the two types: operands have these types from here on, and the
+    scales follow. Where it has none but matrix units for 16 bits, operands are
+    decoded into these, which hold them exactly; otherwise nothing changes.
+
     Left alone, with a remark: zero points and scales that follow a summed dim,
     computed zero points of constant operands, two operands with a parameter for
     each element of a dim, one operand of bytes only, sums of floats of so many
@@ -64,6 +70,30 @@ def FormIntegerContractionsPass
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def DecodeFloat8Pass : Pass<"ashlar-decode-float8"> {
+  let summary = "Turn floats of a byte into f32 by integer arithmetic";
+  let description = [{
+    Before: `arith.extf` of f8E4M3FN, f8E5M2 and their FNUZ forms, as models
+    that hold such numbers are imported: their elements are bytes, whose code is
+    read by `arith.bitcast`. After: no `arith.extf` of a byte's code is left,
+    nor, with `everywhere`, of any value of these types; what has it takes the
+    bits apart. Exact in whichever type it was extended to. Scalars and vectors.
+
+    Without `everywhere`, what reads operands of these types stays: contractions
+    of ashlar-form-integer-contractions, for which the machine has a unit.
+
+    ```mlir
+    %f = arith.bitcast %x : i8 to f8E5M2 // before
+    %y = arith.extf %f : f8E5M2 to f32
+    ```
+  }];
+  let options = [Option<"everywhere", "everywhere", "bool", "false",
+                        "Also what is no byte before it is extended">];
+  let statistics = [Statistic<"numDecoded", "num-decoded",
+                              "Extensions that are integer arithmetic now">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def LowerPrecisionPass
