@@ -58,6 +58,10 @@ public:
               ashlar_module_cost_t &out) const;
   /// After that: charges, then loads. Called once.
   Status load();
+  /// Behind a load that failed: whether a device did not take the program's
+  /// code, as another program's it may.
+  bool isRefused() const { return refused; }
+  uint32_t programNumber() const { return choice.program; }
 
   const fb::Module &index() const { return content.file().index(); }
   const fb::Program &program() const {
@@ -120,6 +124,7 @@ private:
 
   const LoadOptions options;
   ProgramChoice choice;
+  bool refused = false;
   uint64_t weightsBytes = 0; // of all devices
   uint64_t codeBytes = 0;
   Vector<uint64_t> scratchPerWorker; // by device

@@ -12,8 +12,15 @@
 namespace ashlar::runtime {
 
 struct ProgramRequest {
+  /// One that a device did not take when its code was loaded.
+  struct Refused {
+    uint32_t program;
+    String why;
+  };
+
   Vector<String> devices; // in order of preference; empty: any
   bool strict = true;
+  Vector<Refused> refused; // not looked at again
 };
 
 struct ProgramChoice {
