@@ -35,6 +35,30 @@ static Status readLoadOptions(ashlar_runtime_t *runtime,
   return {};
 }
 
+/// The first of what `open` opens, by order of choice, whose code its devices
+/// take.
+template <typename Open>
+static Status loadFirst(const std::shared_ptr<Runtime> &runtime,
+                        LoadOptions &options, Open &&open,
+                        std::shared_ptr<Module> &out) {
+  Status refusal;
+  for (;;) {
+    std::unique_ptr<ModuleFile> file;
+    ASHLAR_RETURN_IF_ERROR(open(file));
+    out = makeShared<Module>(runtime, std::move(file), options);
+    Vector<ProgramRequest::Refused> &refused = options.request.refused;
+    Status status = out->plan();
+    // Where there was no choice, why the one program was refused tells enough.
+    if (!status.ok())
+      return refused.size() == 1 ? std::move(refusal) : std::move(status);
+    refusal = out->load();
+    if (refusal.ok() || !out->isRefused())
+      return refusal;
+    refused.push_back({out->programNumber(), String(refusal.message())});
+    out.reset();
+  }
+}
+
 /// Loads what `open` opens; `source` is the argument of that name.
 template <typename Open>
 static ashlar_status_t
@@ -54,12 +78,8 @@ loadModule(ashlar_runtime_t *runtime, const void *source, const char *argument,
     LoadOptions read;
     ASHLAR_RETURN_IF_ERROR(
         readLoadOptions(runtime, options, defaultName, read));
-    std::unique_ptr<ModuleFile> file;
-    ASHLAR_RETURN_IF_ERROR(open(file));
-    auto module =
-        makeShared<Module>(runtime->impl, std::move(file), std::move(read));
-    ASHLAR_RETURN_IF_ERROR(module->plan());
-    ASHLAR_RETURN_IF_ERROR(module->load());
+    std::shared_ptr<Module> module;
+    ASHLAR_RETURN_IF_ERROR(loadFirst(runtime->impl, read, open, module));
     module->loadNanoseconds = runtime->impl->clock().now() - start;
     *out_module = new ashlar_module_t{std::move(module)};
     return {};

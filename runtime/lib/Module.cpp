@@ -339,7 +339,8 @@ Status Module::plan() {
   describeEntries();
   if (choice.fallbacks)
     options.budget->countFallbacks(choice.fallbacks);
-  runtime->logger().log(choice.fallbacks ? ASHLAR_LOG_WARNING : ASHLAR_LOG_INFO,
+  const bool isSecond = choice.fallbacks || !options.request.refused.empty();
+  runtime->logger().log(isSecond ? ASHLAR_LOG_WARNING : ASHLAR_LOG_INFO,
                         name.c_str(), choice.log);
   return {};
 }
@@ -403,7 +404,9 @@ Status Module::load() {
   // Only now, for it reads the whole file.
   if (options.verifyWeights)
     ASHLAR_RETURN_IF_ERROR(content.file().verifyWeights());
-  ASHLAR_RETURN_IF_ERROR(loadCode());
+  Status loaded = loadCode();
+  refused = loaded.code() == ASHLAR_UNSUPPORTED;
+  ASHLAR_RETURN_IF_ERROR(loaded);
   for (uint32_t i = 0; i < devices().size(); ++i)
     ASHLAR_RETURN_IF_ERROR(copyWeights(i));
   // Behind copies, which leave nothing.

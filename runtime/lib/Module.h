@@ -60,6 +60,10 @@ public:
               ashlar_module_cost_t &out) const;
   /// After that: charges, then loads. Called once.
   Status load();
+  /// Behind a load that failed: whether a device did not take the program's
+  /// code, as another program's it may.
+  bool isRefused() const { return refused; }
+  uint32_t programNumber() const { return choice.program; }
 
   /// Verified; lives as long as this.
   const fb::Module &index() const { return content.file().index(); }
@@ -129,6 +133,7 @@ private:
 
   const LoadOptions options;         // as they were given
   ProgramChoice choice;              // program and devices, from `plan` on
+  bool refused = false;              // what isRefused() says
   uint64_t weightsBytes = 0;         // of all devices
   uint64_t codeBytes = 0;            // of what is loaded
   Vector<uint64_t> scratchPerWorker; // by device

@@ -154,12 +154,22 @@ static uint64_t rankOf(const fb::Program &program,
   return sum;
 }
 
+/// Null: it was not.
+static const String *whyRefused(const ProgramRequest &request,
+                                uint32_t program) {
+  for (const ProgramRequest::Refused &each : request.refused)
+    if (each.program == program)
+      return &each.why;
+  return nullptr;
+}
+
 /// Of programs that use devices of the type of `asked`, if it is not null: for
 /// each of their targets the first that can run, or that which suits its
 /// devices best; of these the fastest by what is predicted, or the first where
 /// that is not known of all. Says so, or why not. False: there is none.
 static bool tryPrograms(Runtime &runtime, const fb::Module &module,
-                        ashlar_device_t *asked, bool &any, ProgramChoice &out) {
+                        const ProgramRequest &request, ashlar_device_t *asked,
+                        bool &any, ProgramChoice &out) {
   struct Candidate {
     uint32_t number;
     String variants;
@@ -175,6 +185,10 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
     if (asked && !uses(program, asked->ops.programs))
       continue;
     any = true;
+    if (const String *why = whyRefused(request, i)) {
+      out.log += concat(programName(program), ": not taken, ", *why, "\n");
+      continue;
+    }
     Candidate found{i, variantsOf(program), {}, false, 0};
     Candidate *earlier = nullptr;
     for (Candidate &other : candidates)
@@ -237,7 +251,8 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
 
 /// Looks for a program on devices of one name; true if one was found.
 static bool tryDevice(Runtime &runtime, const fb::Module &module,
-                      const String &name, ProgramChoice &out) {
+                      const ProgramRequest &request, const String &name,
+                      ProgramChoice &out) {
   std::shared_ptr<ashlar_device_t> device;
   Status opened = runtime.device(name, device);
   if (!opened.ok()) {
@@ -245,7 +260,7 @@ static bool tryDevice(Runtime &runtime, const fb::Module &module,
     return false;
   }
   bool any = false;
-  if (tryPrograms(runtime, module, device.get(), any, out)) {
+  if (tryPrograms(runtime, module, request, device.get(), any, out)) {
     out.asked = std::move(device);
     return true;
   }
@@ -257,7 +272,7 @@ static bool tryDevice(Runtime &runtime, const fb::Module &module,
 Status chooseProgram(Runtime &runtime, const fb::Module &module,
                      const ProgramRequest &request, ProgramChoice &out) {
   for (const String &name : request.devices) {
-    if (tryDevice(runtime, module, name, out))
+    if (tryDevice(runtime, module, request, name, out))
       return {};
     if (request.strict)
       break;
@@ -265,7 +280,7 @@ Status chooseProgram(Runtime &runtime, const fb::Module &module,
   }
   bool free = request.devices.empty() || !request.strict;
   bool any = false;
-  if (free && tryPrograms(runtime, module, nullptr, any, out))
+  if (free && tryPrograms(runtime, module, request, nullptr, any, out))
     return {};
   return failure(ASHLAR_UNSUPPORTED,
                  concat("no program of the module can run here:\n", out.log),

@@ -13,8 +13,15 @@ namespace ashlar::runtime {
 
 /// What a load asks for.
 struct ProgramRequest {
-  Vector<String> devices; // in order of preference; empty: any
-  bool strict = true;     // one of these or none
+  /// One that a device did not take when its code was loaded.
+  struct Refused {
+    uint32_t program;
+    String why;
+  };
+
+  Vector<String> devices;  // in order of preference; empty: any
+  bool strict = true;      // one of these or none
+  Vector<Refused> refused; // not looked at again
 };
 
 /// What it gets.

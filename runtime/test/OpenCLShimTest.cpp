@@ -146,4 +146,30 @@ TEST_F(OpenCLSmall, SmallerWorkgroupsThanAKernelNeedsAreRefused) {
       << said;
 }
 
+/// Two programs for OpenCL in one file, the first by workgroups.
+TEST_F(OpenCLSmall, AnotherProgramIsTakenWhereOneDoesNotFit) {
+  ModuleBuilder plain = sampleModule();
+  ASSERT_TRUE(plain.useOpenCL());
+  ModuleBuilder b = sample();
+  auto other = std::make_unique<ashlar::fb::ProgramT>(plain.program());
+  b.module.programs.push_back(std::move(other));
+  const ModuleBytes both = b.build();
+  shim->localBytes = 4095;
+  ashlar_status_t status = serve(both, "opencl:0");
+  EXPECT_EQ(status.code, ASHLAR_OK) << said;
+  expectNothingAlive();
+
+  // Where none fits, each is named with what it lacks.
+  b.module.programs[1] = std::make_unique<ashlar::fb::ProgramT>(b.program());
+  status = serve(b.build(), "opencl:0");
+  EXPECT_EQ(status.code, ASHLAR_UNSUPPORTED);
+  EXPECT_NE(said.find("no program of the module can run here"), said.npos)
+      << said;
+  EXPECT_NE(said.find("not taken, kernel add_shared_f32 needs 4096 bytes of "
+                      "local memory"),
+            said.npos)
+      << said;
+  expectNothingAlive();
+}
+
 } // namespace

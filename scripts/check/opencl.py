@@ -37,7 +37,7 @@ sys.path.insert(0, str(ROOT / "test" / "Integration"))
 import ocloc_kernels  # noqa: E402
 
 DEVICE = "opencl:0"
-PRESETS = ["generic", "subgroups"]
+PRESETS = ["generic", "subgroups"]  # avx2 is as generic, for other machines
 # One of so many operator tests: those with contractions, the others.
 EVERY = {
     ("plain", "generic"): (12, 12), ("plain", "subgroups"): (8, 80),
@@ -60,6 +60,9 @@ MODELS_BESIDE = {"plain": ["minilm_l6"], "quick": [], "full": None}
 # The same form for Level Zero.
 LEVEL_ZERO = "level-zero:pvc"
 EVERY_LEVEL_ZERO = {"plain": (40, 400), "quick": (200, 900), "full": (4, 40)}
+# Whose matrix units are computed: of subgroups of 16, and of 8.
+UNIT_PRESETS = {"plain": ["pvc", "dg2"], "quick": ["dg2"],
+                "full": ["pvc", "bmg", "dg2"]}
 UNIT_CASES = {"plain": 2, "quick": 1, "full": 12}
 MODELS_LEVEL_ZERO = {"plain": ["hey_jarvis"], "quick": [], "full": [
     "hey_jarvis", "ppocr_cls", "mobilenet_v2", "minilm_l6"]}
@@ -207,7 +210,8 @@ def check_level_zero(arguments, tools, work, counts):
         if arguments.mode != "quick":
             for target in ("level-zero:generic", LEVEL_ZERO):
                 check_edges(tools, target, device, counts)
-        check_units(tools, arguments.mode, device, counts)
+        for preset in UNIT_PRESETS[arguments.mode]:
+            check_units(tools, preset, arguments.mode, device, work, counts)
         temps = check_models(tools, LEVEL_ZERO, device,
                              MODELS_LEVEL_ZERO[arguments.mode], work, counts,
                              "kernels.spv")
@@ -217,12 +221,12 @@ def check_level_zero(arguments, tools, work, counts):
         shutil.rmtree(temps, ignore_errors=True)
 
 
-def check_intel(tools, mode, work, counts):
+def check_intel(arguments, tools, work, counts):
     """Its Level Zero driver, told that there is hardware, and its compiler."""
     for name, script, models in (
             ("Level Zero's driver", "level_zero_driver.py",
-             MODELS_DRIVER[mode]),
-            ("ocloc", "native_code.py", MODELS_NATIVE[mode])):
+             MODELS_DRIVER[arguments.mode]),
+            ("ocloc", "native_code.py", MODELS_NATIVE[arguments.mode])):
         if models:
             own = pathlib.Path(tempfile.mkdtemp(dir=work))
             _, said = call(sys.executable, ROOT / "test/Integration" / script,
@@ -245,16 +249,19 @@ def check_as_gpu(arguments, tools, work, counts):
                      counts, "kernels.spv")
 
 
-def check_units(tools, mode, device, counts):
+def check_units(tools, preset, mode, device, work, counts):
     """Products, convolutions and attentions by dpas, which the double computes
-    as its function says."""
-    machine = ROOT / "lib/Targets/LevelZero/Machines" / \
-        f"{LEVEL_ZERO.split(':')[1]}.json"
+    as its function says; spirv-val takes them."""
+    target = f"level-zero:{preset}"
+    machine = ROOT / "lib/Targets/LevelZero/Machines" / f"{preset}.json"
+    temps = work / f"units-{preset}"
     _, said = call(sys.executable, ROOT / "test/Integration/device_units.py",
-                   "--bin", tools, f"--target={LEVEL_ZERO}",
+                   "--bin", tools, f"--target={target}",
                    f"--machine={machine}", f"--device={device}",
-                   f"--cases={UNIT_CASES[mode]}")
-    count_said(counts, f"units on {LEVEL_ZERO}", said)
+                   f"--cases={UNIT_CASES[mode]}", f"--save-temps={temps}")
+    count_said(counts, f"units on {target}", said)
+    check_spirv(temps, counts)
+    shutil.rmtree(temps, ignore_errors=True)
 
 
 def check_native(folder, counts):
@@ -297,7 +304,19 @@ def check_pocl(arguments, tools, work, counts):
                      counts, "kernels.bc")
 
 
-def check_both(tools, work, counts):
+def check_presets(arguments, tools, work, counts):
+    for preset in arguments.preset or PRESETS:
+        target, like = f"opencl:{preset}", preset.replace("avx2", "generic")
+        check_operators(arguments, tools, target, EVERY[arguments.mode, like],
+                        work, counts, ALWAYS, REFUSED[like])
+        check_edges(tools, target, DEVICE, counts)
+        run_models(tools, target, DEVICE, MODELS[arguments.mode, like], work,
+                   counts)
+
+
+def check_both(arguments, tools, work, counts):
+    """One program for two devices, and a file with a program for each."""
+    run_models(tools, BESIDE, None, MODELS_BESIDE[arguments.mode], work, counts)
     sys.path.insert(0, str(ROOT / "test" / "Integration"))
     import model_list  # what it needs is in the tests' environment
     model, = [m for m in model_list.all_models() if m.name == BOTH]
@@ -306,12 +325,20 @@ def check_both(tools, work, counts):
                     compare_devices(tools, path, work))
 
 
+PARTS = {"presets": check_presets, "both": check_both, "as-gpu": check_as_gpu,
+         "level-zero": check_level_zero, "intel": check_intel,
+         "pocl": check_pocl}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--mode", default="plain")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--preset", action="append", choices=PRESETS,
+    parser.add_argument("--preset", action="append",
+                        choices=[*PRESETS, "avx2"],
+                        help="only this one of the first part; repeatable")
+    parser.add_argument("--part", action="append", choices=PARTS,
                         help="only this one; repeatable")
     arguments = parser.parse_args()
     tools = arguments.build.resolve() / "bin"
@@ -326,21 +353,8 @@ def main():
         if why:
             counts.skip("opencl", why)
         else:
-            for preset in arguments.preset or PRESETS:
-                target = f"opencl:{preset}"
-                check_operators(arguments, tools, target,
-                                EVERY[arguments.mode, preset], work, counts,
-                                ALWAYS, REFUSED[preset])
-                check_edges(tools, target, DEVICE, counts)
-                run_models(tools, target, DEVICE,
-                           MODELS[arguments.mode, preset], work, counts)
-            run_models(tools, BESIDE, None, MODELS_BESIDE[arguments.mode], work,
-                       counts)
-            check_both(tools, work, counts)
-            check_as_gpu(arguments, tools, work, counts)
-            check_level_zero(arguments, tools, work, counts)
-            check_intel(tools, arguments.mode, work, counts)
-            check_pocl(arguments, tools, work, counts)
+            for part in arguments.part or PARTS:
+                PARTS[part](arguments, tools, work, counts)
     print(f"{counts.passed} passed, {counts.failed} failed, "
           f"{counts.skipped} skipped")
     return 1 if counts.failed else 0

@@ -213,9 +213,12 @@ def run(arguments, machine, work, suite, kind, nodes, feeds, constants, wanted):
     onnx.save(helper.make_model(
         graph, ir_version=10, opset_imports=[helper.make_opsetid("", 23)]),
         work / "m.onnx")
+    kept = []
+    if arguments.save_temps:
+        kept.append(tempfile.mkdtemp(dir=arguments.save_temps))
     why, found = device_run.run(
         arguments, work, feeds, f"--target={arguments.target.split(':')[0]}",
-        f"--machine={machine}",
+        f"--machine={machine}", *(f"--save-temps={one}" for one in kept),
         *["--precision=tf32"] * (kind == TensorProto.FLOAT))
     if why:
         return why
@@ -296,7 +299,12 @@ def main():
                         help="of each unit, type and kind")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="units whose name has this")
+    parser.add_argument("--save-temps", type=pathlib.Path, metavar="DIR",
+                        help="keep what the compiler makes on the way in "
+                        "folders there")
     arguments = parser.parse_args()
+    if arguments.save_temps:
+        arguments.save_temps.mkdir(parents=True, exist_ok=True)
     machine = json.loads(arguments.machine.read_text())
     tally = device_run.Tally()
     for said, alone, needed, unit in machines(machine):

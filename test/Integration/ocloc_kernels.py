@@ -38,7 +38,7 @@ def options_for(module, device):
     where there are so many."""
     has_matrices = b"_matrix_mad_k" in pathlib.Path(module).read_bytes()
     return OPTIONS + " -ze-opt-large-register-file" * (
-        has_matrices and device == "pvc")
+        has_matrices and device in ("pvc", "dg2"))
 
 
 def compile_module(ocloc, module, device):

@@ -82,14 +82,51 @@ static std::string optionsFor(StringRef words) {
   return options;
 }
 
+/// Twice the registers for each kernel that keeps some in memory; empty: none
+/// does.
+static std::string moreRegisters(const NativeCode &code) {
+  std::vector<std::string> names;
+  for (const auto &[name, kernel] : code.kernels)
+    if (kernel.resources.spillBytes)
+      names.push_back(name.str());
+  llvm::sort(names);
+  std::string options;
+  for (const std::string &name : names)
+    options += " -ze-opt-large-grf-kernel " + name;
+  return options;
+}
+
+static uint64_t spilledBytes(const NativeCode &code) {
+  uint64_t all = 0;
+  for (const auto &[name, kernel] : code.kernels)
+    all += kernel.resources.spillBytes;
+  return all;
+}
+
 Expected<NativeCode> Ocloc::compile(StringRef words, StringRef gpu) const {
+  const std::string options = optionsFor(words);
+  Expected<NativeCode> made = compile(words, gpu, options);
+  if (!made)
+    return made;
+  const std::string more = moreRegisters(*made);
+  if (more.empty())
+    return made;
+  Expected<NativeCode> again = compile(words, gpu, options + more);
+  if (again && spilledBytes(*again) < spilledBytes(*made))
+    return again;
+  if (!again) // an old one knows no such option
+    consumeError(again.takeError());
+  return made;
+}
+
+Expected<NativeCode> Ocloc::compile(StringRef words, StringRef gpu,
+                                    StringRef options) const {
   ScratchFolder folder("ashlar-ocloc");
   if (Error error = folder.takeError())
     return error;
   if (Error error = folder.write("kernels.spv", words))
     return error;
-  const std::string in = folder.file("kernels.spv"), out = folder.file("out"),
-                    options = optionsFor(words);
+  const std::string in = folder.file("kernels.spv"), out = folder.file("out");
   std::string said;
   const bool runs =
       runProgram(path,

@@ -31,8 +31,9 @@ public:
   /// none.
   static llvm::Expected<std::unique_ptr<Ocloc>> find(llvm::StringRef asked);
 
-  /// All kernels of a module, for one GPU ("pvc"). An error where it does not
-  /// take them or does not know the GPU.
+  /// All kernels of a module, for one GPU ("pvc"); those that would keep
+  /// registers in memory with twice as many, where the GPU has them. An error
+  /// where it does not take them or does not know the GPU.
   llvm::Expected<NativeCode> compile(llvm::StringRef words,
                                      llvm::StringRef gpu) const;
 
@@ -40,6 +41,8 @@ public:
 
 private:
   explicit Ocloc(std::string path) : path(std::move(path)) {}
+  llvm::Expected<NativeCode> compile(llvm::StringRef words, llvm::StringRef gpu,
+                                     llvm::StringRef options) const;
 };
 
 /// What a zebin says of its kernels: the sizes of their sections, and of its

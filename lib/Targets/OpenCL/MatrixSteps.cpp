@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Steps of a subgroup of 16 as Intel's functions of matrices, which its
-// compiler makes `dpas` of. Which lane has which element: the extension
-// cl_intel_subgroup_matrix_multiply_accumulate.
+// Steps of a subgroup as Intel's functions of matrices, which its compiler
+// makes `dpas` of. Which lane has which element: the extension
+// cl_intel_subgroup_matrix_multiply_accumulate, for subgroups of 16 and of 8.
 #include "MatrixSteps.h"
+#include "MatrixFunctions.h"
 #include "ashlar/Transforms/Simt/StepOperand.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -16,24 +17,19 @@ using namespace ashlar;
 using namespace ashlar::opencl;
 
 namespace {
-constexpr int64_t rowsOfSums = 8, columnsOfSums = 16;
+constexpr int64_t rowsOfSums = 8;
 
-/// Terms of a step, by the bits of their type: as many as 16 lanes bring in
-/// words of 16 bits.
-int64_t depthOf(Type element) {
-  return columnsOfSums * 16 / element.getIntOrFloatBitWidth();
-}
-
-/// The sums of 8 rows, of which a lane has a column each; it brings 16 bits of
-/// terms of each row of a, and all terms of its column of b, 32 bits in a word.
+/// The sums of 8 rows, of which a lane has a column each; it brings its share
+/// of the terms of each row of a, in one word, and all terms of its column of
+/// b, 32 bits in a word.
 class MatrixStepWriter {
 public:
-  explicit MatrixStepWriter(tile::ThreadStepOp op)
-      : op(op), b(op.getLoc(), op),
-        part(cast<tile::AccType>(op.getType()).getPart()), columns(part.back()),
+  MatrixStepWriter(tile::ThreadStepOp op, tile::AccType acc)
+      : op(op), b(op.getLoc(), op), part(acc.getPart()), columns(part.back()),
         rows(ShapedType::getNumElements(part) / part.back()),
-        element(op.getB().getType().getElementType()), depth(depthOf(element)) {
-  }
+        element(op.getB().getType().getElementType()),
+        depth(termsOfStep(element)), lanes(acc.getFragment().getThreads()),
+        ofLane(depth / lanes) {}
 
   void write(StringRef function) {
     callee = declare(function);
@@ -42,7 +38,7 @@ public:
       SmallVector<Value> left, right;
       for (int64_t row = 0; row < rows; row += rowsOfSums)
         left.push_back(op.getA() ? loadRows(row) : held(row / rowsOfSums));
-      for (int64_t column = 0; column < columns; column += columnsOfSums)
+      for (int64_t column = 0; column < columns; column += lanes)
         right.push_back(loadColumns(column));
       for (auto [i, x] : llvm::enumerate(left))
         for (auto [j, y] : llvm::enumerate(right))
@@ -63,9 +59,9 @@ private:
     Type result = vectorOf(cast<tile::AccType>(op.getType()).getElementType());
     auto made = func::FuncOp::create(
         top, op.getLoc(), name,
-        b.getFunctionType(
-            {vectorOf(b.getI16Type()), vectorOf(b.getI32Type()), result},
-            {result}));
+        b.getFunctionType({vectorOf(b.getIntegerType(bitsOfTerms / lanes)),
+                           vectorOf(b.getI32Type()), result},
+                          {result}));
     made.setPrivate();
     return made;
   }
@@ -107,43 +103,67 @@ private:
         b, vector::BitCastOp::create(b, words, read), 0);
   }
 
-  /// `bits` bits of an operand's terms, the first in the lowest.
+  /// An operand's terms at these places in one word, the first in the lowest
+  /// bits.
   Value loadWord(bool isLeft, int64_t first, Value line, Value term,
-                 int64_t behind, unsigned bits) {
-    const int64_t count = bits / element.getIntOrFloatBitWidth();
-    if (count == 1 || isWhole(isLeft, count))
-      return load(isLeft, first, line, term, behind, count);
-    Value word;
-    for (int64_t i = 0; i != count; ++i) {
-      Value one = arith::ExtUIOp::create(
-          b, b.getIntegerType(bits),
-          load(isLeft, first, line, term, behind + i, 1));
-      Value by = arith::ConstantIntOp::create(b, i * (bits / count), bits);
-      word = i == 0 ? one
-                    : arith::OrIOp::create(b, word,
-                                           arith::ShLIOp::create(b, one, by));
+                 ArrayRef<int64_t> behind) {
+    const int64_t count = behind.size();
+    if (count == 1 ||
+        (behind.back() - behind.front() == count - 1 && isWhole(isLeft, count)))
+      return load(isLeft, first, line, term, behind.front(), count);
+    SmallVector<Value> parts;
+    for (int64_t place : behind)
+      parts.push_back(load(isLeft, first, line, term, place, 1));
+    return join(parts);
+  }
+
+  /// Numbers of equally many bits as one, the first in the lowest.
+  Value join(ArrayRef<Value> parts) {
+    const unsigned each = parts.front().getType().getIntOrFloatBitWidth();
+    if (parts.size() == 1)
+      return parts.front();
+    IntegerType word = b.getIntegerType(each * parts.size());
+    Value all;
+    for (auto [i, part] : llvm::enumerate(parts)) {
+      Value one = arith::ExtUIOp::create(b, word, part);
+      Value by = arith::ConstantIntOp::create(b, word, int64_t(i * each));
+      all = i == 0 ? one
+                   : arith::OrIOp::create(b, all,
+                                          arith::ShLIOp::create(b, one, by));
     }
-    return word;
+    return all;
+  }
+
+  /// Where a step's term of that number is. Sums do not ask for their order: a
+  /// lane that holds terms of a has one of every `lanes` columns.
+  int64_t placeOf(int64_t term) {
+    return op.getA() ? term : term % ofLane * lanes + term / ofLane;
   }
 
   Value loadRows(int64_t first) {
     // A lane's terms of a row lie behind those of the lanes before it.
     Value term = op.getLane();
-    if (depth != columnsOfSums)
-      term = arith::MulIOp::create(b, term, index(depth / columnsOfSums));
+    if (ofLane != 1)
+      term = arith::MulIOp::create(b, term, index(ofLane));
+    auto behind = llvm::to_vector(llvm::seq<int64_t>(ofLane));
     SmallVector<Value> words;
     for (int64_t row = 0; row != rowsOfSums; ++row)
       words.push_back(
-          loadWord(/*isLeft=*/true, first + row, index(0), term, 0, 16));
+          loadWord(/*isLeft=*/true, first + row, index(0), term, behind));
     return form(words);
   }
 
   /// Rows of b are terms of a word, one below the other.
   Value loadColumns(int64_t first) {
+    const int64_t ofWord = depth / rowsOfSums;
     SmallVector<Value> words;
-    for (int64_t i = 0; i != depth; i += depth / rowsOfSums)
+    for (int64_t i = 0; i != depth; i += ofWord) {
+      SmallVector<int64_t> behind;
+      for (int64_t j = 0; j != ofWord; ++j)
+        behind.push_back(placeOf(i + j));
       words.push_back(
-          loadWord(/*isLeft=*/false, first, op.getLane(), index(0), i, 32));
+          loadWord(/*isLeft=*/false, first, op.getLane(), index(0), behind));
+    }
     return form(words);
   }
 
@@ -165,12 +185,17 @@ private:
   /// Sums are lanes' columns, and so are terms of rows: a's of fragment `copy`
   /// at the present terms are at hand.
   Value held(int64_t copy) {
-    const int64_t across = op.getReduced().back() / depth;
-    const int64_t first = rowsOfSums * (copy * across + terms.back() / depth);
-    SmallVector<Value> elements;
-    for (Value value : op.getHeld().slice(first, rowsOfSums))
-      elements.push_back(arith::BitcastOp::create(b, b.getI16Type(), value));
-    return form(elements);
+    const int64_t across = op.getReduced().back() / lanes;
+    const int64_t first = copy * across + terms.back() / lanes;
+    SmallVector<Value> words;
+    for (int64_t row = 0; row != rowsOfSums; ++row) {
+      SmallVector<Value> parts;
+      for (int64_t i = first; i != first + ofLane; ++i)
+        parts.push_back(arith::BitcastOp::create(
+            b, b.getI16Type(), op.getHeld()[rowsOfSums * i + row]));
+      words.push_back(join(parts));
+    }
+    return form(words);
   }
 
   Value form(ArrayRef<Value> elements) {
@@ -195,70 +220,21 @@ private:
   SmallVector<int64_t> part, terms;
   int64_t columns, rows; ///< of the subgroup's part
   Type element;
-  int64_t depth; ///< terms of a step
+  int64_t depth;         ///< terms of a step
+  int64_t lanes, ofLane; ///< of its terms of a row, so many are a lane's
   func::FuncOp callee;
   SmallVector<Value> sums;
 };
 } // namespace
 
-/// In C++'s mangling, as OpenCL's functions have it; empty: there is none of
-/// such operands.
-static std::string nameFor(tile::ThreadStepOp op, Type element, Type sum) {
-  std::string left, right, arguments;
-  if ((element.isF16() || element.isBF16()) && sum.isF32()) {
-    left = right = element.isF16() ? "f16" : "bf16";
-    arguments = "Dv8_sDv8_iDv8_f"; // short8, int8, float8
-  } else if (element.isInteger(8) && sum.isInteger(32)) {
-    left = op.getAUnsigned() ? "u8" : "i8";
-    right = op.getBUnsigned() ? "u8" : "i8";
-    // short8, int8, and int8 again; or ushort8, uint8, int8.
-    arguments = (op.getAUnsigned() ? "Dv8_t" : "Dv8_s") +
-                std::string(op.getBUnsigned() ? "Dv8_jDv8_i" : "Dv8_iS0_");
-  } else {
-    return "";
-  }
-  std::string name = "intel_sub_group_" + left + "_" + right + "_matrix_mad_k" +
-                     std::to_string(depthOf(element));
-  return "_Z" + std::to_string(name.size()) + name + arguments;
-}
-
-/// Empty: there is none for it.
-static std::string functionFor(tile::ThreadStepOp op) {
-  auto acc = cast<tile::AccType>(op.getType());
-  tile::FragmentAttr fragment = acc.getFragment();
-  Type element = op.getB().getType().getElementType();
-  std::string name = nameFor(op, element, acc.getElementType());
-  if (name.empty())
-    return "";
-  ArrayRef<int64_t> terms = op.getReduced();
-  SmallVector<int64_t> part = acc.getPart();
-  const int64_t sums = ShapedType::getNumElements(part);
-  const bool takesA =
-      op.getA() ? op.getHeld().empty() &&
-                      op.getA().getType().getElementType() == element &&
-                      op.getA().getDefiningOp<tile::SlotOfOp>()
-                : terms.size() == 1 && !element.isInteger() &&
-                      llvm::all_of(op.getHeld().getTypes(),
-                                   [&](Type type) { return type == element; });
-  if (fragment.getRegisters() != ArrayRef<int64_t>{1, 0, 2, 0, 4, 0} ||
-      fragment.getLanes() != ArrayRef<int64_t>{0, 1, 0, 2, 0, 4, 0, 8} ||
-      op.getAsynchronous() || terms.empty() ||
-      terms.back() % depthOf(element) != 0 ||
-      part.back() % columnsOfSums != 0 ||
-      sums / part.back() % rowsOfSums != 0 || !takesA ||
-      !op.getB().getDefiningOp<tile::SlotOfOp>() ||
-      int64_t(op.getValues().size()) * fragment.getThreads() != sums)
-    return "";
-  return name;
-}
-
 LogicalResult ashlar::opencl::writeMatrixStep(tile::ThreadStepOp op) {
-  std::string function = functionFor(op);
+  std::string function = matrixFunctionOf(op);
   if (function.empty())
-    return op.emitOpError("expected f16, bf16 or bytes in fragments of 8 x 16 "
-                          "and whole steps of 16 terms, or of 32 bytes, as "
-                          "dpas has them, found ")
+    return op.emitOpError(
+               "expected f16, bf16 or bytes in fragments of 8 x 16 "
+               "or 8 x 8 and whole steps of 16 terms, or of 32 bytes, as "
+               "dpas has them, found ")
            << op.getType();
-  MatrixStepWriter(op).write(function);
+  MatrixStepWriter(op, cast<tile::AccType>(op.getType())).write(function);
   return success();
 }

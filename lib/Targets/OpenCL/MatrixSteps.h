@@ -7,7 +7,7 @@
 namespace ashlar::opencl {
 
 /// Calls of the function of cl_intel_subgroup_matrix_multiply_accumulate for
-/// each 8x16 of a subgroup's part. Fails, with an error on the step, where
+/// each fragment of a subgroup's part. Fails, with an error on the step, where
 /// there is none for its types or its fragment.
 mlir::LogicalResult writeMatrixStep(tile::ThreadStepOp op);
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Stands for ocloc towards the compiler: files of machine code as Intel's, of
-which FAKE_OCLOC says what is in them: fine, spills, silent (success without a
-file) or refuses."""
+which FAKE_OCLOC says what is in them: fine, spills, crowded (spills, but where
+more registers are asked for), silent (success without a file) or refuses."""
 
 import os
 import pathlib
@@ -44,7 +44,8 @@ info = "---\nversion: '1.20'\nkernels:\n"
 for kernel in kernels:
     info += (f"  - name: {kernel}\n    execution_env:\n      grf_count: 256\n"
              "      simd_size: 16\n      slm_size: 4096\n")
-    if says == "spills":
+    more = f"-ze-opt-large-grf-kernel {kernel}" in value("-options")
+    if says == "spills" or (says == "crowded" and not more):
         info += ("    per_thread_memory_buffers:\n      - type: scratch\n"
                  "        usage: single_space\n        size: 512\n")
         print(f"warning: kernel {kernel}  compiled SIMD16 allocated 128 regs "
