@@ -87,10 +87,17 @@ class Instruction:
         if (self.has_halves and bits == 16 and first >= VECTOR + 128
                 and re.match(r"VOP[12C]", self.format)):
             first -= 128
-        if field == "vdst" and self.name.startswith("V_READ"):
+        if (field == "vdst" and self.name.startswith("V_READ")
+                or "_SDWA" in self.format and self.isScalarOfSdwa(field)):
             first -= VECTOR  # a scalar, which the field has as a vector
+        if 108 <= first < VECTOR:
+            return
         numbers = range(first, first + max(1, bits // 32))
         (self.writes if field in TARGETS else self.reads).update(numbers)
+
+    def isScalarOfSdwa(self, field):
+        return bool(getattr(self.inst, {"src0": "s0", "src1": "s1",
+                                        "vsrc1": "s1"}.get(field, ""), 0))
 
     def place(self, field, offset):
         """Accumulators have numbers behind the others."""
