@@ -114,3 +114,15 @@ func.func @f(%x: !tile.acc<4x8xf32>) {
   }
   return
 }
+
+// -----
+
+// expected-note @below {{the operand is here}}
+func.func @f(%x: !tile.acc<4x8xf32>) {
+  // expected-error @below {{expected the map of operand 0 over 2 dims, with 2 results, found affine_map<(d0, d1) -> (d0)>}}
+  %y = tile.map %x maps [affine_map<(m, n) -> (m)>] : !tile.acc<4x8xf32> -> !tile.acc<4x8xf32> {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  }
+  return
+}

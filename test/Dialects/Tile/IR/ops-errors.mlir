@@ -1521,3 +1521,33 @@ func.func @kinds(%a: memref<4x8xf32>, %c: memref<4x6xf32>) {
   }
   return
 }
+
+// -----
+
+// Boxes reach a place beyond the results on each side.
+// expected-note @below {{the input is here}}
+func.func @margins(%a: tensor<1x64x64x64xf32>, %b: tensor<4x36x64x16xf32>, %c: tensor<1x64x64x64xf32>) -> tensor<1x64x64x64xf32> {
+  // expected-error @below {{expected an input of 1x66x66 and its channels, found 'tensor<1x64x64x64xf32>'}}
+  %y = tile.winograd a(%a : tensor<1x64x64x64xf32>) b(%b : tensor<4x36x64x16xf32>) outs(%c : tensor<1x64x64x64xf32>) attributes {
+      estimatedError = 3.5e-6 : f64, maps = [affine_map<(n, h, w, o) -> (n, h, w, o)>], outputSize = 4 : i64,
+      parallel = array<i64: 1, 64, 64, 64>, perWorker = array<i64: 8, 0>, strategy = #tile.strategy<"fma" m [1] n [2] k [3], loop [1, 4, 16 | 64] order [0, 1, 2, 3], acc vectors promote 0>} {
+  ^bb0(%t: f32):
+    tile.yield %t : f32
+  } -> tensor<1x64x64x64xf32>
+  return %y : tensor<1x64x64x64xf32>
+}
+
+// -----
+
+// There are weights for each place of a box.
+// expected-note @below {{the weights are here}}
+func.func @places(%a: tensor<1x66x66x64xf32>, %b: tensor<4x16x64x16xf32>, %c: tensor<1x64x64x64xf32>) -> tensor<1x64x64x64xf32> {
+  // expected-error @below {{expected weights for 36 places, 64 channels and 64 columns in panels, found 'tensor<4x16x64x16xf32>'}}
+  %y = tile.winograd a(%a : tensor<1x66x66x64xf32>) b(%b : tensor<4x16x64x16xf32>) outs(%c : tensor<1x64x64x64xf32>) attributes {
+      estimatedError = 3.5e-6 : f64, maps = [affine_map<(n, h, w, o) -> (n, h, w, o)>], outputSize = 4 : i64,
+      parallel = array<i64: 1, 64, 64, 64>, perWorker = array<i64: 8, 0>, strategy = #tile.strategy<"fma" m [1] n [2] k [3], loop [1, 4, 16 | 64] order [0, 1, 2, 3], acc vectors promote 0>} {
+  ^bb0(%t: f32):
+    tile.yield %t : f32
+  } -> tensor<1x64x64x64xf32>
+  return %y : tensor<1x64x64x64xf32>
+}
