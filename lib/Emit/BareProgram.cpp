@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "BareProgram.h"
 #include "WeightTable.h"
+#include "ashlar/Support/NoteAt.h"
 #include "ashlar/runtime/kernel_abi.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/IR/IRBuilder.h"
@@ -41,9 +42,11 @@ FailureOr<exec::ProgramOp> ashlar::findBareEntry(ModuleOp program) {
     const char *what = isa<exec::IfOp>(op)     ? "a condition"
                        : isa<exec::LoopOp>(op) ? "a loop"
                                                : "a check that ends the call";
-    return emitError(op.getLoc())
-           << "expected kernels and copies alone in an object, found " << what
-           << advice;
+    return noteAt(
+        emitError(op.getLoc())
+            << "expected kernels and copies alone in an object, found " << what
+            << advice,
+        entry.getLoc(), "in this entry");
   }
   return entry;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Machine.h"
+#include "ashlar/Support/NoteAt.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -372,7 +373,9 @@ LogicalResult Machine::run(std::vector<Numbers> &arguments) {
       view->buffer->elements = numbers;
       view->sizes = SmallVector<int64_t>(type.getShape());
       if (failed(type.getStridesAndOffset(view->strides, view->offset)))
-        return kernel.emitError("expected strided arguments, found ") << type;
+        return noteAt(kernel.emitError("expected strided arguments, found ")
+                          << type,
+                      argument.getLoc(), "the argument is here");
       cell.object = view;
     } else {
       cell.number = numbers.front();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "EntryImporter.h"
+#include "ashlar/Support/NoteAt.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -98,9 +99,12 @@ FailureOr<func::FuncOp> ashlar::mlir_import::checkModule(ModuleOp module) {
                                   << "' has no body; there is nothing here "
                                      "that it could be linked to";
     if (!llvm::hasSingleElement(function.getBody()))
-      return function.emitError()
-             << "'" << function.getName()
-             << "' has several blocks; expected control flow in scf ops";
+      return ashlar::noteAt(
+          function.emitError()
+              << "'" << function.getName()
+              << "' has several blocks; expected control flow in scf ops",
+          std::next(function.getBody().begin())->front().getLoc(),
+          "the second begins here");
     if (function.isPublic())
       entries.push_back(function);
     WalkResult walk = function.walk([](Operation *op) {

@@ -196,11 +196,16 @@ public:
           (isCopiedIn(op) && !isReadOutside(op)))
         continue;
       for (Value result : op->getResults())
-        if (!isTensor(result))
-          return op->emitError("computes a ")
-                 << result.getType()
-                 << " outside of any kernel; only tensors can flow between "
-                    "kernels";
+        if (!isTensor(result)) {
+          InFlightDiagnostic error =
+              op->emitError("computes a ")
+              << result.getType()
+              << " outside of any kernel; only tensors can flow between "
+                 "kernels";
+          for (Operation *reader : result.getUsers())
+            error.attachNote(reader->getLoc()) << "read here";
+          return error;
+        }
       if (op->use_empty())
         continue;
       SmallVector<Operation *> group = {op};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Support/NoteAt.h"
 #include "ashlar/Transforms/Lanes/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -49,8 +50,9 @@ LogicalResult expand(tile::CopyOp op) {
   if (failed(isWaitedFor(op, op.getToken())))
     return failure();
   if (op.getPadded() || !isa<MemRefType>(op.getSource().getType()))
-    return op.emitOpError("expected all of the slot to lie in memory, for a "
-                          "worker that copies itself");
+    return noteAt(op.emitOpError("expected all of the slot to lie in memory, "
+                                 "for a worker that copies itself"),
+                  op.getSource().getLoc(), "the source is here");
   for (Operation *user : op.getSlot().getUsers()) {
     auto step = dyn_cast<tile::StepOp>(user);
     if (type.getLayout() ||

@@ -241,9 +241,12 @@ struct FormGroups : ashlar::impl::FormGroupsPassBase<FormGroups> {
       auto body = symbols.lookup<func::FuncOp>(*kernel.getBody());
       if (!body || body.isDeclaration() || kernel.getGrid() ||
           !bodies.insert(body).second) {
-        kernel.emitOpError("expected a function of its own as its body, "
-                           "without groups so far, found ")
+        InFlightDiagnostic error =
+            kernel.emitOpError("expected a function of its own as its body, "
+                               "without groups so far, found ")
             << kernel.getBodyAttr();
+        if (body)
+          error.attachNote(body.getLoc()) << "the function is here";
         return signalPassFailure();
       }
       kernels.push_back({kernel, body});

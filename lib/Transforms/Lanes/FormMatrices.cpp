@@ -5,6 +5,7 @@
 // goes through memory near by to vectors, on which the epilogue runs.
 #include "DrainWriter.h"
 #include "ashlar/Analysis/Zeros.h"
+#include "ashlar/Support/NoteAt.h"
 #include "ashlar/Transforms/Lanes/Passes.h"
 #include "ashlar/Transforms/Tile/ConvertAccumulators.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -165,7 +166,9 @@ struct ConvertInit : OpConversionPattern<tile::InitOp> {
   matchAndRewrite(tile::InitOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (!isZero(op.getValue()))
-      return op.emitOpError("expected zero to begin with in a matrix unit");
+      return noteAt(
+          op.emitOpError("expected zero to begin with in a matrix unit"),
+          op.getValue().getLoc(), "the number is here");
     MatrixLayout layout(op.getAcc().getType());
     SmallVector<Value> matrices;
     for (int64_t i = 0; i != layout.count(); ++i)

@@ -5,6 +5,7 @@
 #include "ashlar/Dialects/Exec/Utils/States.h"
 #include "ashlar/Dialects/Exec/Utils/Views.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Support/NoteAt.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -286,7 +287,8 @@ LogicalResult BufferPlan::placeOp(Operation &op) {
   if (auto pack = dyn_cast<tile::PackOp>(op)) {
     auto constant = pack.getSource().getDefiningOp<arith::ConstantOp>();
     if (!constant)
-      return pack.emitError("expected a constant to pack");
+      return noteAt(pack.emitError("expected a constant to pack"),
+                    pack.getSource().getLoc(), "the source is here");
     placeWeight(pack, pack.getPacked(constant.getValue()));
     return success();
   }

@@ -4,6 +4,7 @@
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Exec/Utils/Aliases.h"
+#include "ashlar/Support/NoteAt.h"
 #include "ashlar/Transforms/Simt/Passes.h"
 #include "ashlar/Transforms/Tile/Cluster.h"
 #include "ashlar/Transforms/Tile/Threads.h"
@@ -243,14 +244,15 @@ static bool sharesMemory(func::FuncOp kernel) {
 
 /// What is left of other ops every thread would do, in no order.
 static LogicalResult checkWhole(func::FuncOp kernel) {
-  auto other = kernel.getBody().walk([](Operation *op) {
+  auto other = kernel.getBody().walk([&](Operation *op) {
     if (isa<tile::TileDialect>(op->getDialect()) || isa<memref::AllocOp>(op) ||
         op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
         isMemoryEffectFree(op) ||
         isa<tile::TileDialect>(op->getParentOp()->getDialect()))
       return WalkResult::advance();
-    op->emitOpError("expected nothing but accumulators in a kernel whose "
-                    "threads compute each part together");
+    noteAt(op->emitOpError("expected nothing but accumulators in a kernel "
+                           "whose threads compute each part together"),
+           kernel.getLoc(), "the kernel is here");
     return WalkResult::interrupt();
   });
   if (other.wasInterrupted())

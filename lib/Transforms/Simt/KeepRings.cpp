@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Threads.h"
+#include "ashlar/Support/NoteAt.h"
 #include "ashlar/Transforms/Simt/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -55,9 +56,10 @@ struct KeepRings : ashlar::impl::KeepRingsPassBase<KeepRings> {
          llvm::concat<OpOperand>(first.getUses(), end.getUses()))
       if (auto loop = dyn_cast<scf::ForOp>(use.getOwner());
           !loop || loop.getLowerBound() != first || loop.getUpperBound() != end)
-        return use.getOwner()->emitOpError(
-            "expected the numbers of parts to be bounds of loops over them, in "
-            "a kernel that takes tensor maps");
+        return noteAt(use.getOwner()->emitOpError(
+                          "expected the numbers of parts to be bounds of loops "
+                          "over them, in a kernel that takes tensor maps"),
+                      kernel.getLoc(), "the kernel is here");
     for (Operation *user : llvm::make_early_inc_range(first.getUsers())) {
       OpBuilder b(user);
       cast<scf::ForOp>(user).setStep(

@@ -3,6 +3,7 @@
 #include "Threads.h"
 #include "ashlar/Analysis/RingBytes.h"
 #include "ashlar/Planner/Planner.h"
+#include "ashlar/Support/NoteAt.h"
 #include "ashlar/Transforms/Simt/Passes.h"
 #include "ashlar/Transforms/Tile/MemoryUses.h"
 #include "ashlar/Transforms/Tile/Threads.h"
@@ -53,9 +54,15 @@ struct PackWorkgroupMemory
       }
     planner::Plan plan = planner::planGreedily(buffers);
     if (bytes != 0 && plan.peak > bytes) {
-      getOperation().emitError("expected at most ")
-          << bytes.getValue() << " bytes of a workgroup's memory, found "
-          << plan.peak << " in " << packed.size() << " buffers";
+      noteAt(getOperation().emitError("expected at most ")
+                 << bytes.getValue() << " bytes of a workgroup's memory, found "
+                 << plan.peak << " in " << packed.size() << " buffers",
+             llvm::max_element(packed,
+                               [](const MemoryUse &a, const MemoryUse &b) {
+                                 return a.bytes < b.bytes;
+                               })
+                 ->op.getLoc(),
+             "the largest is here");
       return signalPassFailure();
     }
     // One alone is where it is.

@@ -8,6 +8,7 @@
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/RingBytes.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Support/NoteAt.h"
 #include "ashlar/Transforms/Tile/Carried.h"
 #include "ashlar/Transforms/Tile/Cluster.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -286,8 +287,10 @@ private:
       if (joinsRoles && isa<tile::TakeOp>(user))
         continue;
       if (!copy || !isa<MemRefType>(copy.getSource().getType()))
-        return user->emitOpError("expected copies from memory, of threads or "
-                                 "of one role, and no second ring");
+        return noteAt(user->emitOpError("expected copies from memory, of "
+                                        "threads or of one role, and no second "
+                                        "ring"),
+                      op.getLoc(), "the ring is here");
     }
     IntegerAttr alignment;
     if (slot.getLayout() && !slot.getLayout().isStrided())
@@ -390,9 +393,10 @@ private:
         return WalkResult::advance();
       TensorBox box;
       if (std::string why = whyNoBox(copy, box); !why.empty())
-        return copy.emitOpError("expected a box of a tensor, for a role that "
-                                "copies: ")
-               << why;
+        return noteAt(copy.emitOpError("expected a box of a tensor, for a role "
+                                       "that copies: ")
+                          << why,
+                      copy.getSource().getLoc(), "the source is here");
       plan.boxes[copy] = {box, numberOf(mapOf(box))};
       return WalkResult::advance();
     });
@@ -475,12 +479,15 @@ private:
         if (!slot)
           continue;
         if (!isUnits && !slot.getView())
-          return op.emitOpError("expected slots without a swizzle, for threads "
-                                "that read by themselves, found ")
-                 << slot;
+          return noteAt(
+              op.emitOpError("expected slots without a swizzle, for "
+                             "threads that read by themselves, found ")
+                  << slot,
+              operand.getLoc(), "the slot is here");
         TypedValue<tile::RingType> ring = ringOf(operand);
         if (!ring)
-          return op.emitOpError("expected slots of one ring each");
+          return noteAt(op.emitOpError("expected slots of one ring each"),
+                        operand.getLoc(), "the slot is here");
         plan.ringOf[i][op] = ring;
       }
       return WalkResult::advance();

@@ -3,6 +3,7 @@
 // Roles that run side by side, as branches by the number of a thread: first
 // those of the threads that compute, then those of one that copies.
 #include "Roles.h"
+#include "ashlar/Support/NoteAt.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -40,9 +41,10 @@ ashlar::simt::shareRoles(Operation *kernel, const Threads &threads,
     tile::TeamAttr team = producer.getTeamAttr();
     if (!producer.getConcurrent() || !consumer || !team ||
         !scopes.contains(team.getScope()))
-      return producer.emitOpError("expected concurrent roles, 'producer' and "
-                                  "'consumer', whose teams are of the "
-                                  "machine's scopes");
+      return noteAt(producer.emitOpError("expected concurrent roles, "
+                                         "'producer' and 'consumer', whose "
+                                         "teams are of the machine's scopes"),
+                    producer->getNextNode()->getLoc(), "this follows it");
     all = std::max(all, threads.count +
                             team.getCount() * scopes.lookup(team.getScope()));
     ImplicitLocOpBuilder b(producer.getLoc(), producer);

@@ -3,6 +3,7 @@
 // The loops of a strategy: parts of workers, then tiles down to accumulators.
 #include "ContractExpander.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Support/NoteAt.h"
 #include "ashlar/Transforms/Tile/KernelSizes.h"
 #include "ashlar/Transforms/Tile/PadMargins.h"
 #include "ashlar/Transforms/Tile/Passes.h"
@@ -57,8 +58,10 @@ LogicalResult ContractExpander::run() {
                           "whose steps are values");
   for (Value operand : {op.getA(), op.getB()})
     if (isGrouped() && (operand == op.getA() || !packs()) && liesApart(operand))
-      return op.emitOpError("expected a group of terms side by side, found ")
-             << operand.getType();
+      return noteAt(op.emitOpError("expected a group of terms side by side, "
+                                   "found ")
+                        << operand.getType(),
+                    operand.getLoc(), "the operand is here");
   zero = index(0);
   for (unsigned d = 0; d != sizes.size(); ++d)
     largest.push_back(strategy.isMatrix() && hasOpenSteps(d) &&

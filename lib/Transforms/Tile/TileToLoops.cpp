@@ -4,6 +4,7 @@
 // what other lowerings are compared with, so it is written to be read: nothing
 // is shared, reordered or kept in place.
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Support/NoteAt.h"
 #include "ashlar/Transforms/Tile/ConvertAccumulators.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -383,8 +384,9 @@ struct TileToLoops : ashlar::impl::TileToLoopsPassBase<TileToLoops> {
     });
     for (tile::ContractOp op : contracts) {
       if (!isa<MemRefType>(op.getInit().getType())) {
-        op.emitOpError("expected operands in memory, found ")
-            << op.getInit().getType() << "; bufferize first";
+        noteAt(op.emitOpError("expected operands in memory, found ")
+                   << op.getInit().getType() << "; bufferize first",
+               op.getInit().getLoc(), "the destination is here");
         return signalPassFailure();
       }
       OpBuilder builder(op);

@@ -6,6 +6,7 @@
 #include "ashlar/Dialects/Exec/Utils/ControlFlow.h"
 #include "ashlar/Dialects/Exec/Utils/Views.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Support/NoteAt.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -34,10 +35,12 @@ static LogicalResult checkBlock(Block &block, StringRef kernelOp,
         !isa<func::ReturnOp, tile::PackOp, exec::TransferOp>(op) &&
         !servesControlFlow(&op) && !isLoopBound(&op) &&
         op.getName().getStringRef() != kernelOp)
-      return op.emitError("after the stage ")
-             << stage << ": expected tensor constants, views, " << kernelOp
-             << ", transfers, control flow and return in an entry, found '"
-             << op.getName() << "'";
+      return noteAt(
+          op.emitError("after the stage ")
+              << stage << ": expected tensor constants, views, " << kernelOp
+              << ", transfers, control flow and return in an entry, found '"
+              << op.getName() << "'",
+          op.getParentOfType<func::FuncOp>().getLoc(), "the entry is here");
   }
   return success();
 }

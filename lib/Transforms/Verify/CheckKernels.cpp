@@ -3,6 +3,7 @@
 // The stage tile: kernels in the form that the runtime calls.
 #include "StageChecks.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Support/NoteAt.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -83,13 +84,15 @@ static LogicalResult checkKernel(exec::KernelOp kernel,
       error.attachNote(body.getLoc()) << "the function is here";
     return error;
   }
-  auto others = kernel->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
-      exec::companionsAttrName);
+  auto program = kernel->getParentOfType<ModuleOp>();
+  auto others = program->getAttrOfType<ArrayAttr>(exec::companionsAttrName);
   if (size_t devices = 1 + (others ? others.size() : 0);
       kernel.getDevice() >= devices)
-    return kernel.emitError("after the stage tile: expected kernel '")
-           << kernel.getName() << "' on one of the program's " << devices
-           << " devices, found device " << kernel.getDevice();
+    return noteAt(kernel.emitError("after the stage tile: expected kernel '")
+                      << kernel.getName() << "' on one of the program's "
+                      << devices << " devices, found device "
+                      << kernel.getDevice(),
+                  program.getLoc(), "the program is here");
   if (failed(checkArguments(kernel, body)))
     return failure();
   return checkBody(kernel, body);

@@ -3,6 +3,7 @@
 // The stages place and precision: programs, and the types of what they compute.
 #include "StageChecks.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Support/NoteAt.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -30,9 +31,10 @@ LogicalResult ashlar::checkPrograms(ModuleOp module) {
     }
     for (Operation &inner : *program.getBody())
       if (!isa<func::FuncOp>(inner))
-        return inner.emitError("after the stage place: expected nothing but "
-                               "functions in a program, found '")
-               << inner.getName() << "'";
+        return noteAt(inner.emitError("after the stage place: expected nothing "
+                                      "but functions in a program, found '")
+                          << inner.getName() << "'",
+                      program.getLoc(), "the program is here");
   }
   return success();
 }

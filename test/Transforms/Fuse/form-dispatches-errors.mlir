@@ -13,6 +13,7 @@ func.func @number(%x: tensor<8xf32>) -> tensor<8xf32> {
     %t = arith.addf %s, %v : f32
     scf.yield %t : f32
   }
+  // expected-note @below {{read here}}
   %y = tensor.splat %sum : tensor<8xf32>
   return %y : tensor<8xf32>
 }

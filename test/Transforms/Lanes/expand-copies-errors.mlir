@@ -48,3 +48,17 @@ func.func @apart(%b: memref<8xf32>) {
   }
   return
 }
+
+// -----
+
+// Zeros for what is not there are an engine's to write.
+#same = affine_map<(n) -> (n)>
+// expected-note @below {{the source is here}}
+func.func @padded(%b: memref<6xf32>) {
+  %r = tile.alloc : !tile.ring<1, 8xf32>
+  // expected-error @below {{expected all of the slot to lie in memory, for a worker that copies itself}}
+  %s, %t = tile.copy %b to %r {map = #same, padded} : memref<6xf32> to !tile.ring<1, 8xf32>
+  tile.wait %t
+  tile.release %s : !tile.slot<8xf32>
+  return
+}

@@ -18,6 +18,7 @@ func.func private @unbounded_body(%x: memref<8xf32>, %size: memref<i64>) {
 // Groups are formed once, of a body that is there and nobody else's.
 // expected-error@+1 {{'exec.kernel' op expected a function of its own as its body, without groups so far, found}}
 exec.kernel @declared calls @declared_body : (memref<4xf32>) -> memref<4xf32>
+// expected-note @below {{the function is here}}
 func.func private @declared_body(memref<4xf32>, memref<4xf32>)
 
 // -----
@@ -25,6 +26,7 @@ func.func private @declared_body(memref<4xf32>, memref<4xf32>)
 exec.kernel @one calls @shared_body : (memref<4xf32>) -> memref<4xf32>
 // expected-error@+1 {{'exec.kernel' op expected a function of its own as its body, without groups so far, found}}
 exec.kernel @two calls @shared_body : (memref<4xf32>) -> memref<4xf32>
+// expected-note @below {{the function is here}}
 func.func private @shared_body(%x: memref<4xf32>, %y: memref<4xf32>) {
   return
 }
@@ -33,6 +35,7 @@ func.func private @shared_body(%x: memref<4xf32>, %y: memref<4xf32>) {
 
 // expected-error@+1 {{'exec.kernel' op expected a function of its own as its body, without groups so far, found}}
 exec.kernel @grouped calls @grouped_body : (memref<4xf32>) -> memref<4xf32> grid [#exec.size<1>]
+// expected-note @below {{the function is here}}
 func.func private @grouped_body(%x: memref<4xf32>, %y: memref<4xf32>) {
   return
 }

@@ -20,6 +20,7 @@ func.func @apart(%a: memref<80x20xbf16>, %b: memref<40x16x2xbf16>, %c: memref<20
 // -----
 
 func.func @one(%c: memref<20x16xf32>) {
+  // expected-note @below {{the number is here}}
   %one = arith.constant 1.0 : f32
   // expected-error @+2 {{expected zero to begin with in a matrix unit}}
   // expected-error @+1 {{failed to legalize}}

@@ -76,3 +76,13 @@ func.func @elsewhere(%past: tensor<4xf32> {exec.state_shape = array<i64: 4>}, %x
   // expected-error@+1 {{expected result 0 to be a state that a kernel changes in place}}
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// Panels are laid out by the compiler: of what a caller brings there are none.
+// expected-note @below {{the source is here}}
+func.func @panels(%w: tensor<64x32xf32>) -> tensor<4x32x16xf32> {
+  // expected-error @below {{expected a constant to pack}}
+  %p = tile.pack %w columns = 0 order = [1] : tensor<64x32xf32> to tensor<4x32x16xf32>
+  return %p : tensor<4x32x16xf32>
+}

@@ -199,6 +199,7 @@ func.func @margins_body(%x: memref<2x4xf32>, %y: memref<4x8xf32>) attributes {ti
 // -----
 
 exec.kernel @beside calls @beside_body : () -> memref<4x8xf32>
+// expected-note @below {{the kernel is here}}
 func.func @beside_body(%c: memref<4x8xf32>) attributes {tile.threads} {
   %zero = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
@@ -221,12 +222,34 @@ exec.kernel @swizzled calls @swizzled_body : () -> memref<4x8xf32>
 func.func @swizzled_body(%c: memref<4x8xf32>) attributes {tile.threads} {
   %zero = arith.constant 0.0 : f32
   %ra = tile.alloc : <2, 8x8xf32, "local", #tile.layout<swizzle [1, 2, 3]>>
+  // expected-note @below {{the slot is here}}
   %s, %t = tile.copy %c to %ra {map = affine_map<(m, n) -> (m, n)>, padded} : memref<4x8xf32> to <2, 8x8xf32, "local", #tile.layout<swizzle [1, 2, 3]>>
   tile.wait %t
   %none = tile.init %zero : f32 to <4x8xf32>
   // expected-error @below {{expected slots without a swizzle, for threads that read by themselves}}
   %sums = tile.step %none, %s, %s {aMap = affine_map<(m, n, k) -> (m, k)>, bMap = affine_map<(m, n, k) -> (k, n)>, reduced = array<i64: 8>, unroll = 1 : i64} : <4x8xf32>, !tile.slot<8x8xf32, "local", #tile.layout<swizzle [1, 2, 3]>>, !tile.slot<8x8xf32, "local", #tile.layout<swizzle [1, 2, 3]>>
   tile.release %s : <8x8xf32, "local", #tile.layout<swizzle [1, 2, 3]>>
+  tile.drain %sums to %c : memref<4x8xf32> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  } : <4x8xf32>
+  return
+}
+
+// -----
+
+// Steps of threads end where they stand: there is nothing to wait for.
+exec.kernel @begun calls @begun_body : () -> memref<4x8xf32>
+func.func @begun_body(%c: memref<4x8xf32>) attributes {tile.threads} {
+  %zero = arith.constant 0.0 : f32
+  %ra = tile.alloc : <2, 8x8xf32, "local">
+  %s, %t = tile.copy %c to %ra {map = affine_map<(m, n) -> (m, n)>, padded} : memref<4x8xf32> to <2, 8x8xf32, "local">
+  tile.wait %t
+  %none = tile.init %zero : f32 to <4x8xf32>
+  // expected-error @below {{expected steps that end where they stand, for threads that copy by themselves}}
+  %sums, %done = tile.step %none, %s, %s {aMap = affine_map<(m, n, k) -> (m, k)>, bMap = affine_map<(m, n, k) -> (k, n)>, reduced = array<i64: 8>, unroll = 1 : i64} : <4x8xf32>, !tile.slot<8x8xf32, "local">, !tile.slot<8x8xf32, "local"> -> !tile.token
+  tile.wait %done
+  tile.release %s : <8x8xf32, "local">
   tile.drain %sums to %c : memref<4x8xf32> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
   ^bb0(%sum: f32):
     tile.yield %sum : f32

@@ -89,6 +89,7 @@ func.func @unnamed_body(%c: memref<32x8xf32>) attributes {tile.threads} {
   // expected-error @below {{expected concurrent roles, 'producer' and 'consumer', whose teams are of the machine's scopes}}
   tile.role "producer" concurrent by <producer team x 1> {
   }
+  // expected-note @below {{this follows it}}
   tile.role "consumer" concurrent by <consumer warp x 2> {
     tile.drain %none to %c : memref<32x8xf32> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
     ^bb0(%s: f32):

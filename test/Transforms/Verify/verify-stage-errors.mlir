@@ -114,6 +114,7 @@ module {
 // -----
 
 module {
+  // expected-note @below {{the program is here}}
   module @program_0 attributes {exec.target = #exec.target<"cpu", "host">} {
     // expected-error@+1 {{after the stage place: expected nothing but functions in a program, found 'memref.global'}}
     memref.global @g : memref<4xf32>
@@ -157,6 +158,7 @@ module @program_0 {
 
 //--- fuse.mlir
 // What computes is in a dispatch.
+// expected-note @below {{the entry is here}}
 func.func @compute(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@+1 {{after the stage fuse: expected tensor constants, views, exec.dispatch, transfers, control flow and return in an entry, found 'linalg.add'}}
   %y = linalg.add ins(%x, %x : tensor<4xf32>, tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
@@ -166,6 +168,7 @@ func.func @compute(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 // A slice with gaps moves data.
+// expected-note @below {{the entry is here}}
 func.func @gaps(%x: tensor<4x4xf32>) -> tensor<4x2xf32> {
   // expected-error@+1 {{found 'tensor.extract_slice'}}
   %y = tensor.extract_slice %x[0, 0] [4, 2] [1, 1] : tensor<4x4xf32> to tensor<4x2xf32>
@@ -175,6 +178,7 @@ func.func @gaps(%x: tensor<4x4xf32>) -> tensor<4x2xf32> {
 // -----
 
 // A number is no operand of a kernel.
+// expected-note @below {{the entry is here}}
 func.func @scalar() {
   // expected-error@+1 {{found 'arith.constant'}}
   %c = arith.constant 1.0 : f32
@@ -205,6 +209,7 @@ func.func @blocks() {
 
 //--- tile.mlir
 // Dispatches are kernels by now.
+// expected-note @below {{the entry is here}}
 func.func @dispatch() {
   // expected-error@+1 {{after the stage tile: expected tensor constants, views, exec.invoke, transfers, control flow and return in an entry, found 'exec.dispatch'}}
   exec.dispatch() : () -> () {
@@ -240,6 +245,18 @@ exec.kernel @k : (memref<4xf32>) -> memref<4xf32> grid [#exec.size<1>] scratch 0
 // expected-error@+1 {{after the stage tile: expected an exec.kernel that calls 'k_body', found none}}
 func.func private @k_body(%x: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index) {
   return
+}
+
+// -----
+
+// Devices are those of the program.
+// expected-note @below {{the program is here}}
+module attributes {exec.companions = [#exec.target<"cpu", "host">]} {
+  // expected-error @below {{after the stage tile: expected kernel 'k' on one of the program's 2 devices, found device 2}}
+  exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32> device 2 grid [#exec.size<1>] scratch 0
+  func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index) {
+    return
+  }
 }
 
 // -----

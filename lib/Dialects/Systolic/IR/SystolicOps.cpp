@@ -3,6 +3,7 @@
 // How places and queues are spelled, and what a command cannot say at all.
 // What depends on the machine is ashlar-verify-streams'.
 #include "ashlar/Dialects/Systolic/IR/SystolicOps.h"
+#include "ashlar/Support/NoteAt.h"
 #include "ashlar/runtime/systolic_isa.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -189,8 +190,10 @@ public:
   }
   Fields &memory(Value memory, int64_t offset) {
     if (succeeded(result) && memory && !isa<BlockArgument>(memory))
-      result = op->emitOpError(
-          "memory: expected an argument of the function, found a result");
+      result =
+          ashlar::noteAt(op->emitOpError("memory: expected an argument of the "
+                                         "function, found a result"),
+                         memory.getLoc(), "computed here");
     return range("offset", offset, 0, (int64_t(1) << 48) - 1);
   }
   LogicalResult get() {
@@ -335,8 +338,9 @@ LogicalResult SyncOp::verify() {
 }
 
 LogicalResult RegionOp::verify() {
-  if (isa<LoopOp>((*this)->getParentOp()))
-    return emitOpError("expected outside of loops");
+  if (auto loop = dyn_cast<LoopOp>((*this)->getParentOp()))
+    return ashlar::noteAt(emitOpError("expected outside of loops"),
+                          loop.getLoc(), "the loop is here");
   return Fields(*this)
       .range("multiply_adds", getMultiplyAdds(), 0,
              std::numeric_limits<int64_t>::max())

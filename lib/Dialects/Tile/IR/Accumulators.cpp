@@ -17,23 +17,27 @@ static Type mappedElement(Type type) {
 /// Of an accumulator, whose elements are all there: the map's results lie in
 /// it, each a dim as long as its own or the beginning.
 static LogicalResult checkAccMap(MapOp op, unsigned number, AccType acc) {
+  Location operand = op.getInputs()[number].getLoc();
   AffineMap map = op.getMap(number);
   ArrayRef<int64_t> shape = op.getAcc().getType().getShape();
   if (map.getNumSymbols() != 0 || map.getNumDims() != shape.size() ||
       map.getNumResults() != acc.getShape().size())
-    return op.emitOpError("expected the map of operand ")
-           << number << " over " << shape.size() << " dims, with "
-           << acc.getShape().size() << " results, found "
-           << AffineMapAttr::get(map);
+    return noteAt(op.emitOpError("expected the map of operand ")
+                      << number << " over " << shape.size() << " dims, with "
+                      << acc.getShape().size() << " results, found "
+                      << AffineMapAttr::get(map),
+                  operand, "the operand is here");
   for (auto [expr, size] : llvm::zip(map.getResults(), acc.getShape())) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
     auto constant = dyn_cast<AffineConstantExpr>(expr);
     if (!(dim && shape[dim.getPosition()] <= size) &&
         !(constant && constant.getValue() == 0))
-      return op.emitOpError("expected dims of the result, no longer than the "
-                            "operand's, or 0 in the map of operand ")
-             << number << ", found " << AffineMapAttr::get(map) << " into "
-             << acc;
+      return noteAt(op.emitOpError("expected dims of the result, no longer "
+                                   "than the operand's, or 0 in the map of "
+                                   "operand ")
+                        << number << ", found " << AffineMapAttr::get(map)
+                        << " into " << acc,
+                    operand, "the operand is here");
   }
   return success();
 }
@@ -96,11 +100,13 @@ LogicalResult IndexOp::verify() {
   } else {
     auto attention = cast<AttentionOp>((*this)->getParentOp());
     if ((*this)->getParentRegion() != &attention.getHide())
-      return emitOpError("expected to be where scores are hidden");
+      return noteAt(emitOpError("expected to be where scores are hidden"),
+                    attention.getLoc(), "the attention is here");
     rank = attention.getScoresParallel().size();
   }
   if (int64_t(getDim()) >= rank)
-    return emitOpError("expected a dim below ")
-           << rank << ", found " << getDim();
+    return noteAt(emitOpError("expected a dim below ")
+                      << rank << ", found " << getDim(),
+                  (*this)->getParentOp()->getLoc(), "of this op");
   return success();
 }

@@ -131,9 +131,10 @@ static LogicalResult checkLoop(AttentionOp op) {
   if (auto rounded = weight.getDefiningOp<arith::TruncFOp>())
     weight = rounded.getIn();
   if (weight != weigh.getArgument(0))
-    return op.emitOpError("expected weights to be rounded and nothing else in "
-                          "a loop over keys, found ")
-           << weight;
+    return noteAt(op.emitOpError("expected weights to be rounded and nothing "
+                                 "else in a loop over keys, found ")
+                      << weight,
+                  weight.getLoc(), "computed here");
   SmallVector<Cut> ofScores(op.getScoresParallel().size() +
                             op.getScoresReduced().size()),
       ofValues(parallel + op.getReduced().size());
@@ -372,9 +373,10 @@ LogicalResult AttentionOp::verify() {
   bool isTensor = isa<RankedTensorType>(getInit().getType());
   if (getNumResults() != isTensor ||
       (isTensor && getResult(0).getType() != getInit().getType()))
-    return emitOpError("expected a result of the destination's type, ")
-           << getInit().getType() << ", where that is a tensor, found "
-           << getResultTypes();
+    return noteAt(emitOpError("expected a result of the destination's type, ")
+                      << getInit().getType()
+                      << ", where that is a tensor, found " << getResultTypes(),
+                  getInit().getLoc(), "the destination is here");
   return getLevelsAttr() ? checkLevels(*this) : success();
 }
 
@@ -382,7 +384,8 @@ LogicalResult AttentionOp::verifyRegions() {
   Block &score = getScore().front(), &weigh = getWeigh().front();
   for (Block *block : {&score, &getHide().front(), &weigh, &getBody().front()})
     if (block->getNumArguments() == 0 || !isa<YieldOp>(block->back()))
-      return emitOpError("expected bodies over a number that yield one");
+      return noteAt(emitOpError("expected bodies over a number that yield one"),
+                    block->back().getLoc(), "this one ends here");
   Type type = getScoreType();
   if (!isa<FloatType>(type) || !isa<FloatType>(getWeightType()))
     return emitOpError("expected scores and weights of a float type, found ")

@@ -5,8 +5,11 @@
 #define ASHLAR_LIB_DIALECTS_TILE_IR_CHECKMAP_H
 
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Support/NoteAt.h"
 
 namespace ashlar::tile {
+
+using ashlar::noteAt;
 
 inline mlir::Type elementOf(mlir::Value value) {
   return llvm::cast<mlir::ShapedType>(value.getType()).getElementType();

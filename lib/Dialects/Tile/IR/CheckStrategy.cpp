@@ -155,9 +155,10 @@ private:
   LogicalResult checkPanels(unsigned d, int64_t tile) {
     int64_t panel = panelOf(op.getBMap(), d);
     if (panel && panel % tile != 0 && (sizes[d] > tile || sizes[d] > panel))
-      return op.emitOpError("expected tiles of dim ")
-             << d << " that divide the " << panel
-             << " columns of b's panels, found " << tile;
+      return noteAt(op.emitOpError("expected tiles of dim ")
+                        << d << " that divide the " << panel
+                        << " columns of b's panels, found " << tile,
+                    op.getB().getLoc(), "b is here");
     return success();
   }
 
@@ -288,8 +289,10 @@ private:
       for (ArrayRef<int64_t> perDim : {layout.getOrder(), layout.getPad()})
         if (int64_t rank = rankOf(valueOf(hop.getOperand()));
             !perDim.empty() && int64_t(perDim.size()) != rank)
-          return op.emitOpError("expected a layout of the ")
-                 << rank << " dims of " << name << ", found " << layout;
+          return noteAt(
+              op.emitOpError("expected a layout of the ")
+                  << rank << " dims of " << name << ", found " << layout,
+              valueOf(hop.getOperand()).getLoc(), "the operand is here");
     return success();
   }
 

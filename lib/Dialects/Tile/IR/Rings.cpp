@@ -85,8 +85,10 @@ static LogicalResult checkUses(Operation *op, Value slot, ReleaseOp release,
 LogicalResult CopyOp::verify() {
   RingType ring = getRing().getType();
   if (elementOf(getSource()) != ring.getElementType())
-    return emitOpError("expected elements of type ")
-           << ring.getElementType() << ", found " << getSource().getType();
+    return noteAt(emitOpError("expected elements of type ")
+                      << ring.getElementType() << ", found "
+                      << getSource().getType(),
+                  getRing().getLoc(), "the ring is here");
   if (failed(checkMap(*this, "the source", getMap(), ring.getShape().size(),
                       getSource())) ||
       failed(checkOffsets(*this, getSource(), getOffsets())))
@@ -130,11 +132,13 @@ LogicalResult ThreadStepOp::verify() {
 LogicalResult ViewOp::verify() {
   MemRefType view = getSlot().getType().getView();
   if (!view)
-    return emitOpError("expected a slot without a swizzle, found ")
-           << getSlot().getType();
+    return noteAt(emitOpError("expected a slot without a swizzle, found ")
+                      << getSlot().getType(),
+                  getSlot().getLoc(), "the slot is here");
   if (getMemory().getType() != view)
-    return emitOpError("expected ")
-           << view << ", found " << getMemory().getType();
+    return noteAt(emitOpError("expected ")
+                      << view << ", found " << getMemory().getType(),
+                  getSlot().getLoc(), "the slot is here");
   return success();
 }
 
@@ -168,9 +172,10 @@ LogicalResult RoleOp::verify() {
   if (!getConcurrent())
     return success();
   if (getNumResults() != 0)
-    return emitOpError("expected concurrent roles to be joined by rings alone, "
-                       "found results of types ")
-           << getResultTypes();
+    return noteAt(emitOpError("expected concurrent roles to be joined by rings "
+                              "alone, found results of types ")
+                      << getResultTypes(),
+                  getHandOver().getLoc(), "handed over here");
   bool hasEnded = false;
   for (Operation *next = (*this)->getNextNode(); next;
        next = next->getNextNode()) {

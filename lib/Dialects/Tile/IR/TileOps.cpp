@@ -225,10 +225,11 @@ LogicalResult ashlar::tile::checkMap(Operation *op, StringRef name,
            << name << " over " << dims << " dims and no symbols, found "
            << AffineMapAttr::get(map);
   if (int64_t(map.getNumResults()) != rankOf(operand))
-    return op->emitOpError("expected ")
-           << rankOf(operand) << " results in the map of " << name
-           << ", one per dim of " << operand.getType() << ", found "
-           << AffineMapAttr::get(map);
+    return noteAt(op->emitOpError("expected ")
+                      << rankOf(operand) << " results in the map of " << name
+                      << ", one per dim of " << operand.getType() << ", found "
+                      << AffineMapAttr::get(map),
+                  operand.getLoc(), "the operand is here");
   return success();
 }
 
@@ -292,13 +293,15 @@ static LogicalResult checkDestinations(Operation *op, ValueRange outputs,
 
 /// A row's values are combined over parallel dims of the contraction.
 static LogicalResult checkRowDims(Operation *op, ArrayRef<int64_t> dims) {
-  int64_t parallel = op->getParentOfType<ContractOp>().getParallel().size();
+  auto contract = op->getParentOfType<ContractOp>();
+  int64_t parallel = contract.getParallel().size();
   if (dims.empty())
     return op->emitOpError("expected at least one dim");
   for (int64_t d : dims)
     if (d < 0 || d >= parallel || llvm::count(dims, d) != 1)
-      return op->emitOpError("expected different dims below ")
-             << parallel << ", the parallel ones, found " << d;
+      return noteAt(op->emitOpError("expected different dims below ")
+                        << parallel << ", the parallel ones, found " << d,
+                    contract.getLoc(), "the contraction is here");
   return success();
 }
 
@@ -335,8 +338,10 @@ LogicalResult ContractOp::verifyRegions() {
   for (Value operand : {getA(), getB()})
     if (isa<FloatType>(elementOf(operand)) !=
         isa<FloatType>(getAccumulatorType()))
-      return emitOpError("expected factors of the sums' kind, ")
-             << getAccumulatorType() << ", found " << operand.getType();
+      return noteAt(emitOpError("expected factors of the sums' kind, ")
+                        << getAccumulatorType() << ", found "
+                        << operand.getType(),
+                    operand.getLoc(), "the factor is here");
   if (failed(checkBody(*this, getBody().front(), getAccumulatorType(),
                        getEpilogue(), elementOf(getInit()))))
     return failure();
@@ -346,9 +351,10 @@ LogicalResult ContractOp::verifyRegions() {
   auto rounding = getYield().getValue().getDefiningOp<arith::TruncFOp>();
   if (!rounding || rounding.getIn().getType() != whole.getElementType() ||
       whole.getShape() != cast<ShapedType>(getInit().getType()).getShape())
-    return emitOpError("expected unrounded to have the result's shape, and the "
-                       "type that the body rounds from, found ")
-           << whole;
+    return noteAt(emitOpError("expected unrounded to have the result's shape, "
+                              "and the type that the body rounds from, found ")
+                      << whole,
+                  getYield().getLoc(), "the body yields here");
   return success();
 }
 
@@ -399,14 +405,17 @@ LogicalResult WinogradOp::verify() {
     return found == wanted || ShapedType::isDynamic(found);
   };
   if (!llvm::all_of_zip(a.getShape().take_front(3), expected, fits))
-    return emitOpError("expected an input of ")
-           << n[0] << "x" << n[1] + 2 << "x" << n[2] + 2
-           << " and its channels, found " << a;
+    return noteAt(emitOpError("expected an input of ")
+                      << n[0] << "x" << n[1] + 2 << "x" << n[2] + 2
+                      << " and its channels, found " << a,
+                  getA().getLoc(), "the input is here");
   if (b.getDimSize(1) != places || b.getDimSize(2) != a.getDimSize(3) ||
       b.getDimSize(0) != int64_t(llvm::divideCeil(n[3], b.getDimSize(3))))
-    return emitOpError("expected weights for ")
-           << places << " places, " << a.getDimSize(3) << " channels and "
-           << n[3] << " columns in panels, found " << b;
+    return noteAt(emitOpError("expected weights for ")
+                      << places << " places, " << a.getDimSize(3)
+                      << " channels and " << n[3]
+                      << " columns in panels, found " << b,
+                  getB().getLoc(), "the weights are here");
   if (failed(checkEpilogue(*this, getMaps(), /*first=*/0, /*dims=*/4,
                            getEpilogue(), getInit(), "the result")) ||
       failed(checkDestinations(*this, getOutputs(), getInit())))
@@ -500,9 +509,10 @@ PackedAttr PackOp::getPacked(TypedAttr source) {
 
 LogicalResult InitOp::verify() {
   if (getValue().getType() != getAcc().getType().getElementType())
-    return emitOpError("expected a value of type ")
-           << getAcc().getType().getElementType() << ", found "
-           << getValue().getType();
+    return noteAt(emitOpError("expected a value of type ")
+                      << getAcc().getType().getElementType() << ", found "
+                      << getValue().getType(),
+                  getValue().getLoc(), "the value is here");
   return success();
 }
 
@@ -510,17 +520,20 @@ LogicalResult ashlar::tile::checkOffsets(Operation *op, Value operand,
                                          ValueRange offsets) {
   size_t most = isa<SlotType>(operand.getType()) ? rankOf(operand) : 0;
   if (!offsets.empty() && offsets.size() != most)
-    return op->emitOpError("expected offsets in slots alone, one for each dim, "
-                           "found ")
-           << offsets.size() << " for " << operand.getType();
+    return noteAt(op->emitOpError("expected offsets in slots alone, one for "
+                                  "each dim, found ")
+                      << offsets.size() << " for " << operand.getType(),
+                  operand.getLoc(), "the operand is here");
   return success();
 }
 
 LogicalResult LoadOp::verify() {
   auto acc = getAcc().getType();
   if (elementOf(getMemory()) != acc.getElementType())
-    return emitOpError("expected elements of type ")
-           << acc.getElementType() << ", found " << getMemory().getType();
+    return noteAt(emitOpError("expected elements of type ")
+                      << acc.getElementType() << ", found "
+                      << getMemory().getType(),
+                  getMemory().getLoc(), "the memory is here");
   return checkMap(*this, "the memory", getMap(), acc.getShape().size(),
                   getMemory());
 }
@@ -555,10 +568,11 @@ static LogicalResult checkHeld(StepOp op, AccType held) {
       held.getFragment() != sums.getFragment() ||
       map != AffineMap::getMultiDimMapWithTargets(shape.size() + 1, rowsAndTerm,
                                                   op.getContext()))
-    return op.emitOpError("expected an accumulator of the sums' rows and of "
-                          "the terms, with the sums' fragment and groups, as "
-                          "a, found ")
-           << held << " at " << op.getAMapAttr() << " for " << sums;
+    return noteAt(op.emitOpError("expected an accumulator of the sums' rows "
+                                 "and of the terms, with the sums' fragment "
+                                 "and groups, as a, found ")
+                      << held << " at " << op.getAMapAttr() << " for " << sums,
+                  op.getA().getLoc(), "a is here");
   return success();
 }
 

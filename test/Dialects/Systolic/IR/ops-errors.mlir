@@ -96,6 +96,7 @@ func.func @triples() {
 // -----
 
 func.func @region() {
+  // expected-note @below {{the loop is here}}
   systolic.loop 2 {
     // expected-error@+1 {{expected outside of loops}}
     systolic.region "x" other 0
@@ -109,5 +110,16 @@ func.func @loop() {
   // expected-error@+1 {{count: expected 1 to 134217728, found 0}}
   systolic.loop 0 {
   }
+  return
+}
+
+// -----
+
+// Memory is what the caller gave.
+func.func @made() {
+  // expected-note @below {{computed here}}
+  %x = memref.alloc() : memref<4xbf16>
+  // expected-error @below {{memory: expected an argument of the function, found a result}}
+  systolic.mvin 0, %x[0] to scratchpad[0] 1 x 4 : memref<4xbf16>
   return
 }

@@ -13,6 +13,7 @@ func.func @f(%x: !tile.acc<4x8xf32>) {
 // -----
 
 // An accumulator has all its elements: no map leads out of it.
+// expected-note @below {{the operand is here}}
 func.func @f(%x: !tile.acc<4x8xf32>) {
   // expected-error@+1 {{expected dims of the result, no longer than the operand's, or 0 in the map of operand 0, found affine_map<(d0, d1) -> (d1, d0)> into '!tile.acc<4x8xf32>'}}
   %y = tile.map %x maps [affine_map<(m, n) -> (n, m)>] : !tile.acc<4x8xf32> -> !tile.acc<4x8xf32> {
@@ -24,6 +25,7 @@ func.func @f(%x: !tile.acc<4x8xf32>) {
 
 // -----
 
+// expected-note @below {{the operand is here}}
 func.func @f(%x: memref<4x8xf32>) {
   // expected-error@+1 {{expected 2 results in the map of operand 0, one per dim of 'memref<4x8xf32>'}}
   %y = tile.map %x maps [affine_map<(m, n) -> (n)>] : memref<4x8xf32> -> !tile.acc<4x8xf32> {
@@ -58,6 +60,7 @@ func.func @f(%x: memref<4x8xf32>) {
 // -----
 
 func.func @f(%x: !tile.acc<4x8xf32>) {
+  // expected-note @below {{of this op}}
   %y = tile.map %x maps [affine_map<(m, n) -> (m, n)>] : !tile.acc<4x8xf32> -> !tile.acc<4x8xi32> {
   ^bb0(%a: f32):
     // expected-error@+1 {{'tile.index' op expected a dim below 2, found 2}}
@@ -106,6 +109,18 @@ func.func @f(%x: !tile.acc<4x8xf32>) {
 func.func @f(%x: !tile.acc<4x8xf32>) {
   // expected-error@+1 {{expected a body over 'f32', 'f32', found 'f32'}}
   %y = tile.reduce %x over [1] : !tile.acc<4x8xf32> -> !tile.acc<4x1xf32> {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+// expected-note @below {{the operand is here}}
+func.func @f(%x: !tile.acc<4x8xf32>) {
+  // expected-error @below {{expected the map of operand 0 over 2 dims, with 2 results, found affine_map<(d0, d1) -> (d0)>}}
+  %y = tile.map %x maps [affine_map<(m, n) -> (m)>] : !tile.acc<4x8xf32> -> !tile.acc<4x8xf32> {
   ^bb0(%a: f32):
     tile.yield %a : f32
   }

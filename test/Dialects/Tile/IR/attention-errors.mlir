@@ -245,6 +245,7 @@ func.func @f(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf
       score { ^bb0(%x: f32): tile.yield %x : f32 }
       hide { ^bb0(%x: f32): tile.yield %x : f32 }
       weigh { ^bb0(%x: f32):
+        // expected-note @below {{computed here}}
         %z = arith.mulf %x, %x : f32
         tile.yield %z : f32 }
       body { ^bb0(%x: f32): tile.yield %x : f32 } -> tensor<2x64x8xf32>
@@ -312,6 +313,7 @@ func.func @f(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf
 // Places are known where scores are hidden.
 func.func @f(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf32>) -> tensor<2x64x8xf32> {
   %e = tensor.empty() : tensor<2x64x8xf32>
+  // expected-note @below {{the attention is here}}
   %y = tile.attention queries(%q : tensor<2x64x8xf32>) keys(%k : tensor<2x96x8xf32>)
       values(%v : tensor<2x96x8xf32>) outs(%e : tensor<2x64x8xf32>) attributes {
         scoresParallel = array<i64: 2, 64, 96>, scoresReduced = array<i64: 8>, scoresMaps = [#queries, #keys],
@@ -338,6 +340,7 @@ func.func @f(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf
 // Of the dims that there are.
 func.func @f(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf32>) -> tensor<2x64x8xf32> {
   %e = tensor.empty() : tensor<2x64x8xf32>
+  // expected-note @below {{of this op}}
   %y = tile.attention queries(%q : tensor<2x64x8xf32>) keys(%k : tensor<2x96x8xf32>)
       values(%v : tensor<2x96x8xf32>) outs(%e : tensor<2x64x8xf32>) attributes {
         scoresParallel = array<i64: 2, 64, 96>, scoresReduced = array<i64: 8>, scoresMaps = [#queries, #keys],

@@ -105,6 +105,7 @@ func.func @symbols(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>
 #c = affine_map<(m, n) -> (m, n)>
 
 // A map says where in each dim of its operand.
+// expected-note @below {{the operand is here}}
 func.func @results_of_b(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>) {
   // expected-error@+1 {{'tile.contract' op expected 2 results in the map of b, one per dim of 'memref<8x6xf32>', found affine_map<(d0, d1, d2) -> (d1)>}}
   tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>) attributes {
@@ -140,6 +141,7 @@ func.func @dims_of_result(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4
 
 // So are the epilogue's operands read; the message says which.
 func.func @dims_of_epilogue(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %p: memref<6xf32>,
+                            // expected-note @below {{the operand is here}}
                             %q: memref<4xf32>, %c: memref<4x6xf32>) {
   // expected-error@+1 {{'tile.contract' op expected 1 results in the map of epilogue operand 1, one per dim of 'memref<4xf32>'}}
   tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>)
@@ -519,6 +521,7 @@ func.func @strategy_uneven_terms(%a: memref<8x8xf32>, %b: memref<2x6x4xf32>, %c:
 
 // -----
 
+// expected-note @below {{the operand is here}}
 func.func @strategy_ring_layout(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
   // expected-error@+1 {{'tile.contract' op expected a layout of the 2 dims of a, found #tile.layout<pad [8]>}}
   tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
@@ -564,6 +567,7 @@ func.func @strategy_packs_outside(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: 
 #c = affine_map<(m, n) -> (m, n)>
 
 // A tile is read from one panel.
+// expected-note @below {{b is here}}
 func.func @strategy_panels(%a: memref<8x8xf32>, %b: memref<2x8x4xf32>, %c: memref<8x8xf32>) {
   // expected-error@+1 {{'tile.contract' op expected tiles of dim 1 that divide the 4 columns of b's panels, found 3}}
   tile.contract a(%a: memref<8x8xf32>) b(%b: memref<2x8x4xf32>) outs(%c: memref<8x8xf32>) attributes {
@@ -717,6 +721,7 @@ func.func @pack_element(%w: tensor<64x32xf32>) -> tensor<4x32x16xf16> {
 // -----
 
 // An accumulator starts as a value of its own type.
+// expected-note @below {{the value is here}}
 func.func @init(%x: f64) {
   // expected-error@+1 {{'tile.init' op expected a value of type 'f32', found 'f64'}}
   %acc = tile.init %x : f64 to !tile.acc<4xf32>
@@ -791,6 +796,7 @@ func.func @drain_epilogue_map(%acc: !tile.acc<4xf32>, %p: memref<4xf32>, %c: mem
 // -----
 
 // That of the target says where in each dim of it.
+// expected-note @below {{the operand is here}}
 func.func @drain_target_map(%acc: !tile.acc<4xf32>, %c: memref<1x4xf32>) {
   // expected-error@+1 {{'tile.drain' op expected 2 results in the map of the target, one per dim of 'memref<1x4xf32>'}}
   tile.drain %acc to %c : memref<1x4xf32> attributes {maps = [affine_map<(n) -> (n)>]} {
@@ -907,6 +913,7 @@ func.func private @layout_part(!tile.slot<5x8xf32, #tile.layout<blocks [3]>>)
 
 // -----
 
+// expected-note @below {{the slot is here}}
 func.func @swizzled_view(%s: !tile.slot<8x8xf32, #tile.layout<swizzle [3, 3, 3]>>) {
   // expected-error@+1 {{'tile.view' op expected a slot without a swizzle}}
   %m = tile.view %s : !tile.slot<8x8xf32, #tile.layout<swizzle [3, 3, 3]>> to memref<8x8xf32>
@@ -915,6 +922,7 @@ func.func @swizzled_view(%s: !tile.slot<8x8xf32, #tile.layout<swizzle [3, 3, 3]>
 
 // -----
 
+// expected-note @below {{the slot is here}}
 func.func @view_type(%s: !tile.slot<8x8xf32>) {
   // expected-error@+1 {{'tile.view' op expected 'memref<8x8xf32>', found 'memref<8x4xf32>'}}
   %m = tile.view %s : !tile.slot<8x8xf32> to memref<8x4xf32>
@@ -923,6 +931,7 @@ func.func @view_type(%s: !tile.slot<8x8xf32>) {
 
 // -----
 
+// expected-note @below {{the operand is here}}
 func.func @offsets(%acc: !tile.acc<4xf32>, %a: memref<1xf32>, %b: !tile.slot<1x4xf32>, %i: index) -> !tile.acc<4xf32> {
   // expected-error@+1 {{'tile.step' op expected offsets in slots alone, one for each dim, found 1 for '!tile.slot<1x4xf32>'}}
   %r = tile.step %acc, %a, %b[%i] {reduced = array<i64: 1>, unroll = 1 : i64,
@@ -946,6 +955,7 @@ func.func @side_by_side() {
   %y = tile.role "producer" concurrent {
     %x = arith.constant 1.0 : f32
     // expected-error@-2 {{'tile.role' op expected concurrent roles to be joined by rings alone, found results of types 'f32'}}
+    // expected-note @below {{handed over here}}
     tile.hand_over %x : f32
   } : f32
   return
@@ -966,6 +976,7 @@ func.func @apart() {
 // -----
 
 // Copies convert nothing.
+// expected-note @below {{the ring is here}}
 func.func @copy_element(%b: memref<4xf16>, %r: !tile.ring<1, 4xf32>) {
   // expected-error@+1 {{'tile.copy' op expected elements of type 'f32', found 'memref<4xf16>'}}
   %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf16> to !tile.ring<1, 4xf32>
@@ -977,6 +988,7 @@ func.func @copy_element(%b: memref<4xf16>, %r: !tile.ring<1, 4xf32>) {
 // -----
 
 // Each dim of the source is addressed.
+// expected-note @below {{the operand is here}}
 func.func @copy_map(%b: memref<1x4xf32>, %r: !tile.ring<1, 4xf32>) {
   // expected-error@+1 {{'tile.copy' op expected 2 results in the map of the source, one per dim of 'memref<1x4xf32>'}}
   %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<1x4xf32> to !tile.ring<1, 4xf32>
@@ -1136,6 +1148,7 @@ func.func @released_before(%b: memref<4xf32>, %c: memref<4xf32>, %r: !tile.ring<
 // -----
 
 func.func @row_dims(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>) {
+  // expected-note @below {{the contraction is here}}
   tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>) attributes {
       parallel = array<i64: 4, 6>, reduced = array<i64: 8>,
       maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
@@ -1158,6 +1171,7 @@ func.func @unrounded(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf3
       maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
               affine_map<(m, n) -> (m, n)>]} {
   ^bb0(%sum: f32):
+    // expected-note @below {{the body yields here}}
     tile.yield %sum : f32
   }
   return
@@ -1294,6 +1308,7 @@ func.func @acc_groups(%acc: !tile.acc<8x4xf32, groups = [group lane [4]]>) {
 
 // -----
 
+// expected-note @below {{the memory is here}}
 func.func @load_type(%m: memref<8x4xf32>) {
   // expected-error@+1 {{expected elements of type 'f64', found 'memref<8x4xf32>'}}
   %acc = tile.load %m {map = affine_map<(m, n) -> (m, n)>} : memref<8x4xf32> to !tile.acc<8x4xf64>
@@ -1302,6 +1317,7 @@ func.func @load_type(%m: memref<8x4xf32>) {
 
 // -----
 
+// expected-note @below {{the operand is here}}
 func.func @copy_offsets(%m: memref<8x4xf32>, %i: index) {
   %ring = tile.alloc : !tile.ring<1, 8x4xf32>
   // expected-error@+1 {{expected offsets in slots alone, one for each dim, found 2 for 'memref<8x4xf32>'}}
@@ -1386,6 +1402,7 @@ func.func private @fragment_copies(!tile.acc<4x1xf32, fragment = #tile.fragment<
 #f = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>
 
 // What is held of a has the rows of the sums.
+// expected-note @below {{a is here}}
 func.func @held_rows(%acc: !tile.acc<16x8xf32, fragment = #f>, %a: !tile.acc<32x16xbf16, fragment = #f>, %b: memref<16x8xbf16>) {
   // expected-error@+1 {{expected an accumulator of the sums' rows and of the terms, with the sums' fragment and groups, as a, found}}
   %0 = tile.step %acc, %a, %b {aMap = #mk, bMap = #kn, reduced = array<i64: 16>, unroll = 1 : i64}
@@ -1400,6 +1417,7 @@ func.func @held_rows(%acc: !tile.acc<16x8xf32, fragment = #f>, %a: !tile.acc<32x
 #f = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>
 
 // And lies as it is.
+// expected-note @below {{a is here}}
 func.func @held_map(%acc: !tile.acc<16x8xf32, fragment = #f>, %a: !tile.acc<16x16xbf16, fragment = #f>, %b: memref<16x8xbf16>) {
   // expected-error@+1 {{expected an accumulator of the sums' rows and of the terms, with the sums' fragment and groups, as a, found}}
   %0 = tile.step %acc, %a, %b {aMap = #km, bMap = #kn, reduced = array<i64: 16>, unroll = 1 : i64}
@@ -1483,4 +1501,53 @@ func.func @sharing_one(%a: memref<16x32xf32>, %b: memref<32x8xf32>, %c: memref<1
     tile.yield %sum : f32
   }
   return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// Integers are not added up as floats.
+func.func @kinds(%a: memref<4x8xf32>, %c: memref<4x6xf32>) {
+  // expected-note @below {{the factor is here}}
+  %b = memref.alloc() : memref<8x6xi8>
+  // expected-error @below {{'tile.contract' op expected factors of the sums' kind, 'f32', found 'memref<8x6xi8>'}}
+  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xi8>) outs(%c: memref<4x6xf32>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// Boxes reach a place beyond the results on each side.
+// expected-note @below {{the input is here}}
+func.func @margins(%a: tensor<1x64x64x64xf32>, %b: tensor<4x36x64x16xf32>, %c: tensor<1x64x64x64xf32>) -> tensor<1x64x64x64xf32> {
+  // expected-error @below {{expected an input of 1x66x66 and its channels, found 'tensor<1x64x64x64xf32>'}}
+  %y = tile.winograd a(%a : tensor<1x64x64x64xf32>) b(%b : tensor<4x36x64x16xf32>) outs(%c : tensor<1x64x64x64xf32>) attributes {
+      estimatedError = 3.5e-6 : f64, maps = [affine_map<(n, h, w, o) -> (n, h, w, o)>], outputSize = 4 : i64,
+      parallel = array<i64: 1, 64, 64, 64>, perWorker = array<i64: 8, 0>, strategy = #tile.strategy<"fma" m [1] n [2] k [3], loop [1, 4, 16 | 64] order [0, 1, 2, 3], acc vectors promote 0>} {
+  ^bb0(%t: f32):
+    tile.yield %t : f32
+  } -> tensor<1x64x64x64xf32>
+  return %y : tensor<1x64x64x64xf32>
+}
+
+// -----
+
+// There are weights for each place of a box.
+// expected-note @below {{the weights are here}}
+func.func @places(%a: tensor<1x66x66x64xf32>, %b: tensor<4x16x64x16xf32>, %c: tensor<1x64x64x64xf32>) -> tensor<1x64x64x64xf32> {
+  // expected-error @below {{expected weights for 36 places, 64 channels and 64 columns in panels, found 'tensor<4x16x64x16xf32>'}}
+  %y = tile.winograd a(%a : tensor<1x66x66x64xf32>) b(%b : tensor<4x16x64x16xf32>) outs(%c : tensor<1x64x64x64xf32>) attributes {
+      estimatedError = 3.5e-6 : f64, maps = [affine_map<(n, h, w, o) -> (n, h, w, o)>], outputSize = 4 : i64,
+      parallel = array<i64: 1, 64, 64, 64>, perWorker = array<i64: 8, 0>, strategy = #tile.strategy<"fma" m [1] n [2] k [3], loop [1, 4, 16 | 64] order [0, 1, 2, 3], acc vectors promote 0>} {
+  ^bb0(%t: f32):
+    tile.yield %t : f32
+  } -> tensor<1x64x64x64xf32>
+  return %y : tensor<1x64x64x64xf32>
 }
