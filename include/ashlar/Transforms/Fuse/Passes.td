@@ -167,12 +167,18 @@ def ChooseAttentionPass
     Where a unit of the machine takes its left operand from the registers that
     hold its sums, a `tile.attention` gets a grid over rows, a loop over keys, a
     group behind it and strategies of both products with rings of queries, keys
-    and values. All others stay as they are; a remark says why.
+    and values. All others stay as they are; a remark says why. Where there are
+    fewer parts of rows than workers, and it is predicted to be faster, the grid
+    shares out keys as well, and a `linalg.generic` merges what the parts have.
   }];
   let options = [Option<"machineName", "machine", "std::string", "",
                         "TARGET:PRESET or a machine file (*.json); otherwise a "
                         "small made-up machine">];
-  let dependentDialects = ["::ashlar::tile::TileDialect"];
+  let dependentDialects = ["::ashlar::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def FormAttentionPass
