@@ -54,7 +54,7 @@ TABLE = {
         "waveforms_lens": -2}),
     "audio_speaker": ("N=4000..16000:160", {"waveforms": "1xN"}, {
         "waveforms_lens": -2}),
-    "pitch": ("samples=4000..16000", {}, {}, {
+    "pitch": ("samples=4096..15360:1024", {}, {}, {
         "fmin": np.array(60, np.float32), "fmax": np.array(1000, np.float32)}),
     "sleep_spindles": ("batch_size=1..2", {}),
     "seizures": ("batch=1..4,time=20..100", {}),
