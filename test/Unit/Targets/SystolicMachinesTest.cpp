@@ -52,6 +52,12 @@ TEST(SystolicMachines, AMachineMustHoldOneTile) {
   EXPECT_EQ(errorAfter([](MachineModel &m) { m.units[0].k = 64; }),
             "units 'array': expected one row of a square of at most 1024, "
             "found 1 x 128 x 64");
+  EXPECT_EQ(errorAfter([](MachineModel &m) { m.units.resize(1); }),
+            "units: expected 'array-sums' where systolic.weights_stay is "
+            "false, and nowhere else");
+  EXPECT_EQ(errorAfter([](MachineModel &m) { m.systolic->extended = false; }),
+            "units: expected 'vector-unit' where systolic.extended is true, "
+            "and nowhere else");
   EXPECT_EQ(errorAfter([](MachineModel &m) { m.workers.count = 5; }),
             "workers.count: expected at most 4 arrays, found 5");
   EXPECT_EQ(errorAfter([](MachineModel &m) { m.systolic.reset(); }),
