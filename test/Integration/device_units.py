@@ -277,7 +277,11 @@ def machines(machine):
             continue
         alone, name = {**machine, "units": [unit]}, unit["name"]
         yield name, alone, [], unit
-        if "registers" in unit["left_from"]:
+        # Of machines whose copies go on by themselves: others compute long
+        # attentions too slowly here.
+        if "registers" in unit["left_from"] and any(
+                engine.get("asynchronous")
+                for engine in machine["copy_engines"]):
             yield (f"{name}, keys shared out", without_launches(alone),
                    [SECOND], unit)
         for engine in machine["copy_engines"]:
