@@ -99,11 +99,10 @@ Error Calibration::runWide(ModelRun &wide,
         return empty.takeError();
       Tensor tensor = std::move(*empty);
       if (given.sets) {
-        std::string why = given.source(set, i, tensor.name, tensor.type,
-                                       tensor.shape, tensor.bytes);
-        if (!why.empty())
+        if (Refusal why = given.source(set, i, tensor.name, tensor.type,
+                                       tensor.shape, tensor.bytes))
           return llvm::createStringError(
-              "--calibration=" + options.calibration + ": " + why);
+              "--calibration=" + options.calibration + ": " + *why);
       } else {
         auto most = decisions.largestInputs.find(tensor.name);
         makeUp(tensor, set,

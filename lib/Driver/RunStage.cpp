@@ -30,9 +30,9 @@ namespace ashlar {
 } // namespace ashlar
 
 /// The request of a compile that would come to this stage; what is wrong with
-/// it, or nothing.
-static std::string readOptions(const RunStagePassOptions &given,
-                               CompileOptions &request) {
+/// it.
+static Refusal readOptions(const RunStagePassOptions &given,
+                           CompileOptions &request) {
   if (!parseStage(given.stage, request.until))
     return "stage=" + given.stage +
            ": expected import, simplify, place, precision, fuse, tile, "
@@ -51,7 +51,7 @@ static std::string readOptions(const RunStagePassOptions &given,
            "which ashlar-compile does";
   if (!parseFuseLevel(given.fuse, request.fuse))
     return "fuse=" + given.fuse + ": expected none, basic or all";
-  return "";
+  return std::nullopt;
 }
 
 /// Whether an importer made it, and its names were printed with it.
@@ -66,13 +66,15 @@ static std::string withoutMark(StringRef said) {
   return said.rtrim().str();
 }
 
-std::string ashlar::checkStageOptions(const RunStagePassOptions &options) {
+Refusal ashlar::checkStageOptions(const RunStagePassOptions &options) {
   CompileOptions request;
-  std::string wrong = readOptions(options, request), said;
+  if (Refusal wrong = readOptions(options, request))
+    return wrong;
+  std::string said;
   llvm::raw_string_ostream log(said);
-  if (wrong.empty() && !checkTargets(request.targets, log))
-    wrong = withoutMark(said);
-  return wrong;
+  if (!checkTargets(request.targets, log))
+    return withoutMark(said);
+  return std::nullopt;
 }
 
 namespace {
@@ -82,10 +84,9 @@ struct RunStage : ashlar::impl::RunStagePassBase<RunStage> {
   void getDependentDialects(DialectRegistry &registry) const override;
   void runOnOperation() override {
     request = CompileOptions();
-    std::string wrong =
-        readOptions({stage, target, machine, precision, fuse, output}, request);
-    if (!wrong.empty()) {
-      emitError(getOperation().getLoc()) << wrong;
+    if (Refusal wrong = readOptions(
+            {stage, target, machine, precision, fuse, output}, request)) {
+      emitError(getOperation().getLoc()) << *wrong;
       return signalPassFailure();
     }
     if (failed(run(getOperation())))

@@ -70,8 +70,8 @@ static void registerStage(StringRef stage, StageOptions has) {
       return failure();
     RunStagePassOptions options = parsed.forPass(stage);
     // Said before anything is read.
-    if (std::string wrong = checkStageOptions(options); !wrong.empty())
-      return error(wrong);
+    if (Refusal wrong = checkStageOptions(options))
+      return error(*wrong);
     pm.addPass(createRunStagePass(options));
     return success();
   };

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <unordered_set>
 
+using namespace ashlar;
 using namespace ashlar::planner;
 
 static std::string_view trim(std::string_view text) {
@@ -37,17 +38,17 @@ class Reader {
 public:
   explicit Reader(NamedBuffers &result) : result(result) {}
 
-  std::string readLine(std::string_view line) {
+  Refusal readLine(std::string_view line) {
     ++number;
     if (trim(line).empty())
-      return {};
+      return std::nullopt;
     return columnOf.empty() ? readHeader(line) : readBuffer(line);
   }
 
-  std::string finish() {
+  Refusal finish() {
     if (columnOf.empty())
       return "expected a first line 'id,lower,upper,size', found no line";
-    return {};
+    return std::nullopt;
   }
 
 private:
@@ -59,7 +60,7 @@ private:
     return "line " + std::to_string(number) + ": " + what;
   }
 
-  std::string readHeader(std::string_view line) {
+  Refusal readHeader(std::string_view line) {
     size_t position[ColumnCount];
     std::fill(std::begin(position), std::end(position), std::string::npos);
     for (std::string_view cell : splitLine(line)) {
@@ -80,10 +81,10 @@ private:
         return fault("expected the columns id, lower, upper, size, but " +
                      quote(names[column]) + " is missing");
     result.haveAlignments = position[Alignment] != std::string::npos;
-    return {};
+    return std::nullopt;
   }
 
-  std::string readBuffer(std::string_view line) {
+  Refusal readBuffer(std::string_view line) {
     std::vector<std::string_view> cells = splitLine(line);
     if (cells.size() != columnOf.size())
       return fault("expected " + std::to_string(columnOf.size()) +
@@ -109,7 +110,7 @@ private:
         {values[Lower], values[Upper], values[Size], values[Alignment]});
   }
 
-  std::string addBuffer(const Buffer &buffer) {
+  Refusal addBuffer(const Buffer &buffer) {
     if (buffer.bytes < 0)
       return fault("expected a size of at least 0, found " +
                    std::to_string(buffer.bytes));
@@ -127,7 +128,7 @@ private:
       return fault("expected sizes whose sum stays below 2^60 bytes, with "
                    "this buffer it does not");
     result.buffers.push_back(buffer);
-    return {};
+    return std::nullopt;
   }
 
   NamedBuffers &result;
@@ -138,14 +139,13 @@ private:
 };
 } // namespace
 
-std::string ashlar::planner::readPlanFile(std::string_view text,
-                                          NamedBuffers &result) {
+Refusal ashlar::planner::readPlanFile(std::string_view text,
+                                      NamedBuffers &result) {
   result = NamedBuffers();
   Reader reader(result);
   while (!text.empty()) {
     size_t end = text.find('\n');
-    std::string fault = reader.readLine(text.substr(0, end));
-    if (!fault.empty())
+    if (Refusal fault = reader.readLine(text.substr(0, end)))
       return fault;
     if (end == std::string_view::npos)
       break;

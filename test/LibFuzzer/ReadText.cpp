@@ -46,13 +46,13 @@ static void readTuning(const std::string &text) {
 
 static void readPlan(const std::string &text) {
   planner::NamedBuffers buffers;
-  if (!planner::readPlanFile(text, buffers).empty())
+  if (planner::readPlanFile(text, buffers))
     return;
   require(buffers.ids.size() == buffers.buffers.size());
   std::vector<int64_t> offsets(buffers.buffers.size());
   planner::NamedBuffers again;
-  require(planner::readPlanFile(planner::writePlanFile(buffers, offsets), again)
-              .empty());
+  require(
+      !planner::readPlanFile(planner::writePlanFile(buffers, offsets), again));
   require(again.buffers.size() == buffers.buffers.size());
 }
 

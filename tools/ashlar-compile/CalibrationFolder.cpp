@@ -19,10 +19,9 @@ static fs::path find(const fs::path &set, size_t number, std::string name) {
   return {};
 }
 
-static std::string read(const fs::path &set, size_t number,
-                        const std::string &name, uint32_t type,
-                        const std::vector<int64_t> &shape,
-                        std::vector<char> &bytes) {
+static Refusal read(const fs::path &set, size_t number, const std::string &name,
+                    uint32_t type, const std::vector<int64_t> &shape,
+                    std::vector<char> &bytes) {
   fs::path file = find(set, number, name);
   if (file.empty())
     return set.string() + ": expected a file for input '" + name + "', " +
@@ -36,14 +35,14 @@ static std::string read(const fs::path &set, size_t number,
              "', found " + ashlar_element_type_name(tensor.type()) + " " +
              tools::shapeText(tensor.shape());
     bytes.assign(tensor.data(), tensor.data() + tensor.bytes());
-    return "";
+    return std::nullopt;
   } catch (const std::exception &error) {
     return error.what();
   }
 }
 
-std::string ashlar::openCalibrationFolder(const std::string &folder,
-                                          CalibrationInputs &inputs) {
+Refusal ashlar::openCalibrationFolder(const std::string &folder,
+                                      CalibrationInputs &inputs) {
   std::error_code code;
   std::vector<fs::path> sets;
   bool hasFiles = false;
@@ -69,5 +68,5 @@ std::string ashlar::openCalibrationFolder(const std::string &folder,
                          std::vector<char> &bytes) {
     return read(sets[set], number, name, type, shape, bytes);
   };
-  return "";
+  return std::nullopt;
 }

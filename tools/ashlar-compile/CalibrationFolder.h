@@ -8,10 +8,9 @@ namespace ashlar {
 
 /// Inputs from a folder: a set is a folder of files, one for each input,
 /// NAME.npy, NAME.pb, input_K.npy or input_K.pb. `folder` is a set, or holds
-/// folders that are, which are taken in the order of their names. Returns what
-/// is wrong; empty if nothing is.
-std::string openCalibrationFolder(const std::string &folder,
-                                  CalibrationInputs &inputs);
+/// folders that are, which are taken in the order of their names.
+Refusal openCalibrationFolder(const std::string &folder,
+                              CalibrationInputs &inputs);
 
 } // namespace ashlar
 

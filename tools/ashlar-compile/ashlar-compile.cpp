@@ -29,11 +29,10 @@ static ashlar::CompileResult
 compileAndMeasure(const ashlar::CompileOptions &options) {
   ashlar::CalibrationInputs inputs;
   if (!options.calibration.empty()) {
-    std::string wrong =
-        ashlar::openCalibrationFolder(options.calibration, inputs);
-    if (!wrong.empty()) {
+    if (ashlar::Refusal wrong =
+            ashlar::openCalibrationFolder(options.calibration, inputs)) {
       llvm::errs() << "error: --calibration=" << options.calibration << ": "
-                   << wrong << "\n";
+                   << *wrong << "\n";
       ashlar::CompileResult result;
       result.status = ashlar::CompileStatus::Refused;
       return result;

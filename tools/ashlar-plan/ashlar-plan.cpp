@@ -63,9 +63,9 @@ static int printGenerated(const std::string &what) {
 
 static NamedBuffers readBuffers(const std::string &file) {
   NamedBuffers named;
-  std::string fault = readPlanFile(readWholeFile(file, largestFile), named);
-  if (!fault.empty())
-    throw Failure(Refused, file + ": " + fault);
+  const std::string text = readWholeFile(file, largestFile);
+  if (ashlar::Refusal fault = readPlanFile(text, named))
+    throw Failure(Refused, file + ": " + *fault);
   return named;
 }
 

@@ -4,6 +4,7 @@
 #ifndef ASHLAR_DRIVER_PASSES_H
 #define ASHLAR_DRIVER_PASSES_H
 
+#include "ashlar/Support/Refusal.h"
 #include "mlir/Pass/Pass.h"
 
 #include <string>
@@ -13,8 +14,8 @@ namespace ashlar {
 #define GEN_PASS_REGISTRATION
 #include "ashlar/Driver/Passes.h.inc"
 
-/// What is wrong with the options of a stage, whatever the IR; empty: nothing.
-std::string checkStageOptions(const RunStagePassOptions &options);
+/// What is wrong with the options of a stage, whatever the IR.
+Refusal checkStageOptions(const RunStagePassOptions &options);
 
 /// --ashlar-import-pipeline and so on, with the options that each stage has.
 void registerStagePipelines();

@@ -11,6 +11,7 @@
 #define ASHLAR_PLANNER_PLANFILE_H
 
 #include "ashlar/Planner/Planner.h"
+#include "ashlar/Support/Refusal.h"
 #include <string>
 #include <string_view>
 
@@ -22,8 +23,8 @@ struct NamedBuffers {
   bool haveAlignments = false;
 };
 
-/// Returns what is wrong, with the number of its line; empty if all is well.
-std::string readPlanFile(std::string_view text, NamedBuffers &result);
+/// What is wrong, with the number of its line.
+Refusal readPlanFile(std::string_view text, NamedBuffers &result);
 
 std::string writePlanFile(const NamedBuffers &buffers,
                           const std::vector<int64_t> &offsets);

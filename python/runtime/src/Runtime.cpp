@@ -36,7 +36,7 @@ static std::vector<std::string> split(const char *text) {
   return parts;
 }
 
-void python::bindRuntime(nb::module_ &module) {
+static void bindDevice(nb::module_ &module) {
   nb::class_<Device> device(
       module, "Device", "A device that programs run on; see Runtime.device().");
   refuseCopies(device);
@@ -63,7 +63,10 @@ void python::bindRuntime(nb::module_ &module) {
         return "<ashlar.Device " +
                std::string(ashlar_device_name(device.handle)) + ">";
       });
+}
 
+void python::bindRuntime(nb::module_ &module) {
+  bindDevice(module);
   nb::class_<Runtime> runtime(
       module, "Runtime",
       "What devices, budgets and modules belong to. There is one that all use "

@@ -89,10 +89,40 @@ ASHLAR_CUDA_EXPORT cuDeviceGetPCIBusId(char *id, int length, CUdevice device) {
   return SUCCESS;
 }
 
-/// By the numbers of CUdevice_attribute.
-static int attributeOf(int attribute, const Device &device) {
+/// Those of CUdevice_attribute that differ by architecture; -1: none.
+static int architecturesOf(int attribute) {
   const State &all = state();
   Limits limits = limitsOf(all.major, all.minor);
+  switch (attribute) {
+  case 8: // MAX_SHARED_MEMORY_PER_BLOCK
+    return limits.sharedPerBlock;
+  case 16: // MULTIPROCESSOR_COUNT
+    return limits.multiprocessors;
+  case 39: // MAX_THREADS_PER_MULTIPROCESSOR
+    return limits.threadsPerMultiprocessor;
+  case 75: // COMPUTE_CAPABILITY_MAJOR
+    return all.major;
+  case 76: // COMPUTE_CAPABILITY_MINOR
+    return all.minor;
+  case 81: // MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
+    return limits.sharedPerMultiprocessor;
+  case 97: // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+    return limits.sharedOptIn;
+  case 103: // HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED
+    return all.hasDescriptors;
+  case 106: // MAX_BLOCKS_PER_MULTIPROCESSOR
+    return limits.blocksPerMultiprocessor;
+  case 111: // RESERVED_SHARED_MEMORY_PER_BLOCK
+    return limits.sharedReserved;
+  case 120: // CLUSTER_LAUNCH
+  case 127: // TENSOR_MAP_ACCESS_SUPPORTED
+    return all.major >= 9;
+  }
+  return -1;
+}
+
+/// By the numbers of CUdevice_attribute; -1: there is no such.
+static int attributeOf(int attribute, const Device &device) {
   switch (attribute) {
   case 1: // MAX_THREADS_PER_BLOCK
   case 2: // MAX_BLOCK_DIM_X
@@ -105,8 +135,6 @@ static int attributeOf(int attribute, const Device &device) {
   case 6:
   case 7:
     return 65535;
-  case 8: // MAX_SHARED_MEMORY_PER_BLOCK
-    return limits.sharedPerBlock;
   case 9: // TOTAL_CONSTANT_MEMORY
     return 65536;
   case 10: // WARP_SIZE
@@ -122,8 +150,6 @@ static int attributeOf(int attribute, const Device &device) {
     return 512;
   case 15: // GPU_OVERLAP
     return 1;
-  case 16: // MULTIPROCESSOR_COUNT
-    return limits.multiprocessors;
   case 17: // KERNEL_EXEC_TIMEOUT
   case 18: // INTEGRATED
     return 0;
@@ -147,44 +173,25 @@ static int attributeOf(int attribute, const Device &device) {
     return 5120;
   case 38: // L2_CACHE_SIZE
     return 40 << 20;
-  case 39: // MAX_THREADS_PER_MULTIPROCESSOR
-    return limits.threadsPerMultiprocessor;
   case 40: // ASYNC_ENGINE_COUNT
     return 2;
   case 41: // UNIFIED_ADDRESSING
     return 1;
-  case 75: // COMPUTE_CAPABILITY_MAJOR
-    return all.major;
-  case 76: // COMPUTE_CAPABILITY_MINOR
-    return all.minor;
   case 78: // STREAM_PRIORITIES_SUPPORTED
   case 79: // GLOBAL_L1_CACHE_SUPPORTED
   case 80: // LOCAL_L1_CACHE_SUPPORTED
     return 1;
-  case 81: // MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
-    return limits.sharedPerMultiprocessor;
   case 83: // MANAGED_MEMORY
   case 88: // PAGEABLE_MEMORY_ACCESS
   case 95: // COOPERATIVE_LAUNCH
   case 99: // HOST_REGISTER_SUPPORTED
     return 0;
-  case 120: // CLUSTER_LAUNCH
-  case 127: // TENSOR_MAP_ACCESS_SUPPORTED
-    return all.major >= 9;
-  case 97: // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-    return limits.sharedOptIn;
   case 102: // VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
     return 1;
-  case 103: // HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED
-    return all.hasDescriptors;
-  case 106: // MAX_BLOCKS_PER_MULTIPROCESSOR
-    return limits.blocksPerMultiprocessor;
-  case 111: // RESERVED_SHARED_MEMORY_PER_BLOCK
-    return limits.sharedReserved;
   case 115: // MEMORY_POOLS_SUPPORTED
     return 1;
   }
-  return -1;
+  return architecturesOf(attribute);
 }
 
 ASHLAR_CUDA_EXPORT cuDeviceGetAttribute(int *value, int attribute,

@@ -6,13 +6,13 @@ using namespace ashlar::planner;
 
 static std::string faultOf(std::string_view text) {
   NamedBuffers named;
-  return readPlanFile(text, named);
+  return readPlanFile(text, named).value_or("");
 }
 
 TEST(PlanFileTest, BuffersComeBackWithTheirOffsets) {
   NamedBuffers named;
   ASSERT_EQ(readPlanFile("id,lower,upper,size\na,0,2,5\r\n\nb,-1,3,0\n", named),
-            "");
+            std::nullopt);
   EXPECT_EQ(writePlanFile(named, {7, 0}),
             "id,lower,upper,size,offset\na,0,2,5,7\nb,-1,3,0,0\n");
 }
@@ -21,7 +21,7 @@ TEST(PlanFileTest, ColumnsComeInAnyOrder) {
   NamedBuffers named;
   ASSERT_EQ(
       readPlanFile("size,id,offset,alignment,upper,lower\n5,a,9,64,2,1", named),
-      "");
+      std::nullopt);
   EXPECT_EQ(writePlanFile(named, {128}),
             "id,lower,upper,size,alignment,offset\na,1,2,5,64,128\n");
 }

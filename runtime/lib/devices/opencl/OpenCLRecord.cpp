@@ -60,11 +60,13 @@ Status OpenCLQueue::capture(const CommandList &list, CommandRange range,
   ASHLAR_RETURN_IF_ERROR(profile(false));
   auto made = std::make_unique<OpenCLGraph>(device);
   Called called = recordKernels(list, range, *made);
-  if (called.code == 0)
+  if (called.code == 0) {
     out = std::move(made);
+    return {};
+  }
   const bool isLost =
       device.failed(called.name, called.code).code() == ASHLAR_DEVICE_LOST;
-  return called.code != 0 && isLost ? check(called) : Status();
+  return isLost ? check(called) : Status();
 }
 
 Status OpenCLQueue::launch(const OpenCLGraph &graph, RunControl &control) {
