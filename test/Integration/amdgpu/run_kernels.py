@@ -236,6 +236,8 @@ def main():
                         help="units and rows alone")
     parser.add_argument("--full", action="store_true",
                         help="digits on all presets, not on the first alone")
+    parser.add_argument("--save-temps", type=pathlib.Path, metavar="FOLDER",
+                        help="what the compiler writes of cases of units")
     arguments = parser.parse_args()
     arguments.turns = itertools.count(arguments.seed)
     tally = device_run.Tally()
