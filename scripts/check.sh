@@ -60,7 +60,7 @@ were skipped; each skipped test says why.
   sanitized      9    the runtime's tests under ASan+UBSan, and TSan
   install        3    what cmake --install leaves: the runtime, used from
                       outside; tools, manual pages, completions
-  python         3    the Python wheels: built, installed where nothing else
+  python         5    the Python wheels: built, installed where nothing else
                       is, their tests, ONNX's backend tests
   readme         1    what the documents show is what there is
 
@@ -268,6 +268,6 @@ phase pictures 1 "what ashlar-inspect draws, in a browser"
 phase hostile 6 "broken models and modules"
 phase sanitized 9 "the runtime under sanitizers"
 phase install 3 "what is installed, used from outside"
-phase python 3 "the Python wheels, as installed" 90
+phase python 5 "the Python wheels, as installed" 90
 phase readme 1 "what the documents show is what there is"
 closing
