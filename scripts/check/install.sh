@@ -27,10 +27,10 @@ must installs "cmake --install failed" cmake --install "$work/build" || closing
 library=$(find "$prefix/lib" -name 'libashlar*.so.*' -type f | head -n 1)
 must shared "no libashlar*.so.N was installed" test -n "$library" || closing
 
-# small NAME LIBRARY DEVICES: 247 KiB and 100 for each device, stripped; null is
+# small NAME LIBRARY DEVICES: 251 KiB and 100 for each device, stripped; null is
 # but a skeleton.
 small() {
-  local size allowed=$((247 + 100 * $3))
+  local size allowed=$((251 + 100 * $3))
   cp "$2" "$work/stripped.so"
   strip "$work/stripped.so"
   size=$(stat -c %s "$work/stripped.so")
