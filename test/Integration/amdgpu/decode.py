@@ -7,7 +7,7 @@ import re
 from memory import Fault
 from registers import ACCUMULATORS, VECTOR
 from tinygrad.renderer.amd import decode_inst
-from tinygrad.runtime.autogen.amd.cdna.enum import VOP3POp
+from tinygrad.runtime.autogen.amd.cdna.enum import VOP2Op, VOP3POp
 
 TABLES = {"cdna": ["cdna", "rdna3"], "rdna3": ["rdna3"],
           "rdna4": ["rdna4", "rdna3"]}
@@ -137,6 +137,13 @@ def _as_fma(raw):
     return (word & ~(0x3ff << 16) | 0x1cb << 16).to_bytes(4, "little") + raw[4:]
 
 
+def _as_fmac(raw):
+    """Of a product that is added to its target."""
+    word = int.from_bytes(raw[:4], "little")
+    return (word & ~(0x3f << 25) | VOP2Op.V_FMAC_F32_E32.value << 25).to_bytes(
+        4, "little") + raw[4:]
+
+
 def _as_mfma(of):
     """With operands as those of that one."""
     def change(raw):
@@ -148,6 +155,7 @@ def _as_mfma(of):
 
 # What the tables of a later chip lack: the place of a neighbour, and the name.
 OLDER = {("cdna", "v_mad_f32"): (_as_fma, "V_MAD_F32"),
+         ("cdna", "v_mac_f32_e32"): (_as_fmac, "V_MAC_F32"),
          ("cdna", "v_mfma_f32_16x16x16bf16_1k"): (
              _as_mfma(VOP3POp.V_MFMA_F32_16X16X16_BF16),
              "V_MFMA_F32_16X16X16_BF16"),

@@ -428,12 +428,16 @@ def mix(wave, one):
 
 
 def multiply_then_add(wave, one):
-    """v_mad_f32: rounded twice, and what is denormal is zero."""
+    """v_mad_f32, v_mac_f32: rounded twice, and what is denormal is zero."""
+    def operand(i):
+        if one.name == "V_MAC_F32" and i == 2:
+            return wave.r.bits(Place(one.inst.vdst.offset), 32, True, 0)
+        return source(wave, one, i)[0]
+
     def flushed(x):
         return np.where(np.abs(x) < np.finfo(np.float32).tiny,
                         np.float32(0), x)
-    a, b, c = (flushed(from_bits(source(wave, one, i)[0], "f", 32).a)
-               for i in range(3))
+    a, b, c = (flushed(from_bits(operand(i), "f", 32).a) for i in range(3))
     with np.errstate(all="ignore"):
         value = flushed(flushed(a * b) + c).astype(np.float32)
     wave.r.set_vector(one.inst.vdst.offset, Number(value, "f", 32).bits(), 32,
@@ -509,7 +513,8 @@ HAND = {"V_MOVRELS_B32": move_relative, "V_MOVRELD_B32": move_relative,
         "V_WRITELANE_B32": write_lane, "V_PERM_B32": permute_bytes,
         "V_PERMLANEX16_B32": permlane_x16, "V_NOP": lambda *_: None,
         "V_DIV_SCALE_F32": divide_scale, "V_DIV_SCALE_F64": divide_scale,
-        "V_PK_MOV_B32": move_pair, "V_MAD_F32": multiply_then_add, "V_MAD_U64_U32": wide_multiply_add, "V_MAD_I64_I32": wide_multiply_add,
+        "V_PK_MOV_B32": move_pair, "V_MAD_F32": multiply_then_add,
+        "V_MAC_F32": multiply_then_add, "V_MAD_U64_U32": wide_multiply_add, "V_MAD_I64_I32": wide_multiply_add,
         "V_MAD_CO_U64_U32": wide_multiply_add,
         "V_MAD_CO_I64_I32": wide_multiply_add}
 for _name in ("V_ACCVGPR_READ", "V_ACCVGPR_WRITE", "V_ACCVGPR_READ_B32",

@@ -30,7 +30,7 @@ ROOT = HERE.parents[2]
 PRESETS = ["gfx942", "gfx90a", "gfx1100", "gfx1201"]
 # Multiplications of a case: an instruction takes some 40 us here.
 MOST = 100_000
-# Of queries times keys, in elements: of an attention.
+# Of queries times keys, in elements: of an attention of a matrix unit.
 MOST_OF_SCORES = 2_000_000
 # By name: inputs and the body of a graph of f32 with the output y.
 GRAPHS = {
@@ -50,15 +50,17 @@ GRAPHS = {
 }
 
 
-def small(make, random, kind):
-    """The next case that is not long."""
+def small(make, random, kind, unit):
+    """The next case that is not long. Where a step of the unit has more terms
+    than scores, one lane computes all of a head."""
     while True:
         name, *case = make(random, kind)
         feeds = case[1]
         first = next(iter(feeds.values()))
+        most = MOST_OF_SCORES if first.shape[-1] >= unit["k"] else MOST
         if case[3].size * first.shape[-1] <= MOST and (
                 "k" not in feeds
-                or feeds["q"].size * feeds["k"].size <= MOST_OF_SCORES):
+                or feeds["q"].size * feeds["k"].size <= most):
             return name, case
 
 
@@ -78,7 +80,7 @@ def check_units(arguments, preset, tally):
                 {**machine, "units": [unit]}))
             for kind in kinds:
                 for make in suite.MODELS * arguments.cases:
-                    name, case = small(make, random, kind)
+                    name, case = small(make, random, kind, unit)
                     if next(arguments.turns) % arguments.every:
                         continue
                     why = device_units.run(arguments, work / "machine.json",
