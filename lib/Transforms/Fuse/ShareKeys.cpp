@@ -5,8 +5,8 @@
 // kernel of one pass merges them (Dao et al., "Flash-Decoding for long-context
 // inference", 2023).
 #include "ShareKeys.h"
+#include "MergeParts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -29,8 +29,7 @@ public:
       : op(op), parts(parts), b(b), at(at),
         type(cast<FloatType>(op.getScoreType())) {}
 
-  /// Of sums, largest scores and sums of exponentials, part by part, and of
-  /// the operands of what follows.
+  /// Of sums, largest scores and sums of exponentials, part by part.
   Value run(ValueRange of) {
     ValueRange sums = of.take_front(parts), most = of.slice(parts, parts),
                totals = of.slice(2 * parts, parts);
@@ -51,8 +50,7 @@ public:
     if (op.getZeroRows())
       total = replaced(total, APFloat::getZero(type.getFloatSemantics()),
                        APFloat(type.getFloatSemantics(), 1));
-    return inlined(arith::DivFOp::create(b, at, sum, total),
-                   of.drop_front(3 * parts));
+    return arith::DivFOp::create(b, at, sum, total);
   }
 
 private:
@@ -66,15 +64,6 @@ private:
   }
   void add(Value &all, Value one) {
     all = all ? arith::AddFOp::create(b, at, all, one).getResult() : one;
-  }
-  Value inlined(Value quotient, ValueRange operands) {
-    Block &body = op.getBody().front();
-    IRMapping mapping;
-    mapping.map(body.getArgument(0), quotient);
-    mapping.map(body.getArguments().drop_front(), operands);
-    for (Operation &each : body.without_terminator())
-      b.clone(each, mapping);
-    return mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
   }
 
   tile::AttentionOp op;
@@ -150,24 +139,11 @@ tile::AttentionOp ashlar::shareKeys(tile::AttentionOp op, int64_t keys) {
   for (int64_t known : {0, 1})
     for (int64_t part = 0; part != parts; ++part)
       add(parts, 2 * part + known);
-  for (auto [i, operand] : llvm::enumerate(op.getEpilogue())) {
-    inputs.push_back(operand);
-    maps.push_back(op.getMap(2 + i).compose(back));
-  }
-  maps.push_back(b.getMultiDimIdentityMap(numParallel));
-  auto type = cast<RankedTensorType>(op.getInit().getType());
-  Value empty = tensor::EmptyOp::create(b, op.getLoc(), type.getShape(),
-                                        type.getElementType());
-  SmallVector<utils::IteratorType> loops(numParallel,
-                                         utils::IteratorType::parallel);
-  auto merged = linalg::GenericOp::create(
-      b, op.getLoc(), type, inputs, empty, maps, loops,
-      [&](OpBuilder &inner, Location at, ValueRange arguments) {
-        linalg::YieldOp::create(
-            inner, at,
-            PartMerger(op, parts, inner, at).run(arguments.drop_back()));
-      });
-  op->getResult(0).replaceAllUsesWith(merged.getResult(0));
+  Value merged = mergeParts(op, inputs, maps,
+                            [&](OpBuilder &inner, Location at, ValueRange of) {
+                              return PartMerger(op, parts, inner, at).run(of);
+                            });
+  op->getResult(0).replaceAllUsesWith(merged);
   op.erase();
   return made;
 }

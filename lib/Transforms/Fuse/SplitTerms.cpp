@@ -4,10 +4,9 @@
 // result has fewer tiles than there are parts: partial sums are a tensor, and
 // a kernel of its own adds them, in the same order on each run.
 #include "SplitTerms.h"
+#include "MergeParts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -149,7 +148,6 @@ private:
 
   /// One loop over the result's places.
   Value addParts(Value sums) {
-    AffineMap back = inversePermutation(op.getResultMap());
     SmallVector<Value> inputs(parts, sums);
     SmallVector<AffineMap> maps;
     for (int64_t part = 0; part != parts; ++part) {
@@ -158,40 +156,16 @@ private:
         places.push_back(b.getAffineDimExpr(d));
       maps.push_back(AffineMap::get(numParallel, 0, places, op.getContext()));
     }
-    for (auto [i, operand] : llvm::enumerate(op.getEpilogue())) {
-      inputs.push_back(operand);
-      maps.push_back(op.getEpilogueMap(i).compose(back));
-    }
-    maps.push_back(b.getMultiDimIdentityMap(numParallel));
-    auto type = cast<RankedTensorType>(op.getInit().getType());
-    Value empty = tensor::EmptyOp::create(b, op.getLoc(), type.getShape(),
-                                          type.getElementType());
-    SmallVector<utils::IteratorType> loops(numParallel,
-                                           utils::IteratorType::parallel);
-    return linalg::GenericOp::create(
-               b, op.getLoc(), type, inputs, empty, maps, loops,
-               [&](OpBuilder &inner, Location at, ValueRange arguments) {
-                 write(inner, at, arguments);
-               })
-        .getResult(0);
+    return mergeParts(op, inputs, maps, addUp);
   }
 
-  void write(OpBuilder &inner, Location at, ValueRange arguments) {
-    Value sum = arguments.front();
-    for (Value part : arguments.slice(1, parts - 1))
+  static Value addUp(OpBuilder &b, Location at, ValueRange of) {
+    Value sum = of.front();
+    for (Value part : of.drop_front())
       sum = isa<FloatType>(sum.getType())
-                ? arith::AddFOp::create(inner, at, sum, part).getResult()
-                : arith::AddIOp::create(inner, at, sum, part).getResult();
-    Block &body = op.getBody().front();
-    IRMapping mapping;
-    mapping.map(body.getArgument(0), sum);
-    mapping.map(body.getArguments().drop_front(),
-                arguments.slice(parts, op.getEpilogue().size()));
-    for (Operation &each : body.without_terminator())
-      inner.clone(each, mapping);
-    linalg::YieldOp::create(
-        inner, at,
-        mapping.lookupOrDefault(body.getTerminator()->getOperand(0)));
+                ? arith::AddFOp::create(b, at, sum, part).getResult()
+                : arith::AddIOp::create(b, at, sum, part).getResult();
+    return sum;
   }
 
   tile::ContractOp op;

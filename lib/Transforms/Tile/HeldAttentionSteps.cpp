@@ -209,10 +209,10 @@ SmallVector<Value> HeldAttention::step(ValueRange before, bool waitsForValues) {
 void HeldAttention::finish(Value sums, Value total) {
   SmallVector<Value> inputs = {sums, total};
   SmallVector<AffineMap> maps = {columns, rowsAlone};
-  bool padded = false, clipped = false;
-  SmallVector<unsigned> dims = {values.row, values.column};
+  bool padded = false;
   for (auto [i, operand] : llvm::enumerate(op.getEpilogue())) {
-    BoxView part = view(operand, op.getMap(2 + i), values, dims, padded);
+    BoxView part = view(operand, op.getMap(2 + i), values,
+                        {values.row, values.column}, padded);
     inputs.push_back(part.memory);
     maps.push_back(part.map);
   }
@@ -229,12 +229,7 @@ void HeldAttention::finish(Value sums, Value total) {
             llvm::append_range(taken, of.drop_front(2));
             return inlined(op.getBody(), taken);
           });
-  BoxView to = view(op.getInit(), op.getResultMap(), values, dims, clipped);
-  auto drain =
-      tile::DrainOp::create(b, result, /*epilogue=*/ValueRange(), to.memory,
-                            b.getAffineMapArrayAttr({to.map}), clipped);
-  fill(drain.getBody(), {target.getElementType()},
-       [](ValueRange of) { return of[0]; });
+  store(result, op.getResultMap());
 }
 
 void HeldAttention::store(Value acc, AffineMap map) {
