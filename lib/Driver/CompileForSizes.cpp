@@ -50,20 +50,18 @@ static void suggestRanges(const CompileOptions &options,
       smaller.sizes = sizes;
       return canCompile(smaller, hooks, progress);
     };
-    auto compiles = [&](const SizePoint &point) {
-      CompileOptions quiet = options;
-      quiet.quiet = true;
+    CompileOptions quiet = options;
+    quiet.quiet = true;
+    auto compilation = [&] {
       return SizedCompilation(quiet, hooks, llvm::nulls(), llvm::nulls(),
-                              llvm::nulls(), &progress)
-          .canBeRead(point);
+                              llvm::nulls(), &progress);
+    };
+    auto compiles = [&](const SizePoint &point) {
+      return compilation().canBeRead(point);
     };
     auto growsEvenly = [&](const SizePoint &point, size_t symbol,
                            int64_t step) {
-      CompileOptions quiet = options;
-      quiet.quiet = true;
-      return SizedCompilation(quiet, hooks, llvm::nulls(), llvm::nulls(),
-                              llvm::nulls(), &progress)
-          .growsEvenly(point, symbol, step);
+      return compilation().growsEvenly(point, symbol, step);
     };
     ranges = findWorkingRanges(
         options.sizes,

@@ -156,6 +156,7 @@ AffineExpr SizeFormulas::search(ArrayRef<int64_t> values) {
     if (!line) {
       sum = {};
       all.clear();
+      inSteps.clear();
       break;
     }
     sum = sum + spell(i, *line, true) - values[0];
@@ -168,9 +169,8 @@ AffineExpr SizeFormulas::search(ArrayRef<int64_t> values) {
   }
   // A step that is divided by less than it has is two factors, maybe.
   for (const SymbolLines &factors : {all, inSteps})
-    if (sum)
-      if (AffineExpr product = multiply(factors, values))
-        return product;
+    if (AffineExpr product = multiply(factors, values))
+      return product;
   // Two sizes that became one dim.
   for (AffineExpr x : lines)
     for (AffineExpr y : lines) {
