@@ -2,12 +2,13 @@
 //
 // The fields of a machine file, once, for the reader and for the writer. A
 // visitor has
-//   text(key, string), texts(key, strings), flag(key, bool, default)
+//   text(key, string), texts(key, strings), flag(key, bool)
 //   figure(key, number, least)              must be given
-//   optional(key, number, least, default)   is left out where it has its
-//   default capacity(key, number)                   may be large, or left out
+//   optional(key, number, least, default)   left out where it is the default
+//   capacity(key, number)                   may be large, or left out
 //   sources(Sources)                        where the figures come from
 //   optionalText(key, string)               may be left out
+//   optionalTexts(key, strings)             may be left out
 //   object(key, value), list(key, vector)   values with fields of their own
 //   optionalList(key, vector)               may be left out
 //   part(key, optional)                     an object that may be left out
