@@ -26,6 +26,12 @@ def reason(test):
     return lines[-1].strip() if lines else test["code"].lower()
 
 
+def printed(test):
+    """What the commands of a test that failed printed, as lit shows it."""
+    lines = (test.get("output") or "").splitlines()
+    return [l[4:] for l in lines if l.startswith("# | ") and l[4:].strip()]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -56,7 +62,11 @@ def main():
     bad = [t for t in tests if t["code"] in BAD]
     left_out = [t for t in tests if t["code"] in NOT_RUN]
     for test in bad:
-        print(f"FAIL {test['name']}: {test['code'].lower()}")
+        lines = printed(test)
+        why = f": {lines[-1].strip()}" if lines else ""
+        print(f"FAIL {test['name']}: {test['code'].lower()}{why}")
+        # Once more at the end of the log, of which check.sh shows the tail.
+        print(*lines[-30 // len(bad) or -1:], sep="\n")
     for test in left_out:
         print(f"SKIP {test['name']}: {reason(test)}")
     passed = len(tests) - len(bad) - len(left_out)
