@@ -62,7 +62,7 @@ were skipped; each skipped test says why.
   python         5    the Python wheels: built, installed where nothing else
                       is, their tests, ONNX's backend tests
   readme         1    what the documents show is what there is
-  sanitized      9    the runtime's tests under ASan+UBSan, and TSan; not with
+  sanitized     14    the runtime's tests under ASan+UBSan, and TSan; not with
                       --quick
 
   --quick      about 5 minutes once built: the small models, every tenth
@@ -271,5 +271,5 @@ phase install 3 "what is installed, used from outside"
 phase python 5 "the Python wheels, as installed" 90
 phase readme 1 "what the documents show is what there is"
 # Last, for it builds the runtime anew: what is left of the time is its.
-phase sanitized 9 "the runtime under sanitizers"
+phase sanitized 14 "the runtime under sanitizers"
 closing
