@@ -128,7 +128,7 @@ int64_t ashlar::systolic::singleElements(const Contraction &contraction,
 }
 
 ChipLayout::ChipLayout(const Contraction &contraction, const Machine &machine,
-                       const Choice &choice)
+                       const Choice &choice, const Cuts *cuts)
     : contraction(contraction), machine(machine), choice(choice),
       dim(machine.dim) {
   nBlocks = divideUp(contraction.count(contraction.n), dim);
@@ -151,8 +151,25 @@ ChipLayout::ChipLayout(const Contraction &contraction, const Machine &machine,
       lattice.push_back(std::max<int64_t>(step, 1));
     }
   }
-  cutRows();
-  cutTerms();
+  makeFolds();
+  if (cuts) {
+    chunks = cuts->chunks;
+    tileEnds = cuts->tileEnds;
+    blocks = cuts->blocks;
+  } else {
+    cutRows();
+    cutTerms();
+    for (int64_t chunk = 0; chunk < int64_t(chunks.size()); ++chunk)
+      for (int64_t nBlock = 0; nBlock < nBlocks; ++nBlock)
+        blocks.push_back({chunk, nBlock});
+  }
+  for (Chunk &chunk : chunks) {
+    chunk.pixels = choice.readsTapsInPlace ? 1 : chunk.rows;
+    if (choice.readsTapsInPlace)
+      for (int64_t extent : extentsOf(chunk.size))
+        chunk.pixels *= extent;
+  }
+  placeFolds();
 }
 
 int64_t ChipLayout::columnsOf(int64_t nBlock) const {
@@ -211,16 +228,15 @@ void ChipLayout::cutRows() {
   int64_t rows = contraction.count(contraction.m);
   if (!choice.readsTapsInPlace) {
     int64_t count = divideUp(rows, choice.chunkRows);
-    // An array takes as many rows at once, then: the last chunk has the rest.
-    int64_t unit = choice.isOutputStationary || aIsTransposed ? dim : 1;
-    int64_t units = divideUp(rows, unit);
+    // The last chunk has the rest.
+    int64_t unit = rowUnit(), units = divideUp(rows, unit);
     for (int64_t batch = 0; batch < batches(); ++batch)
       for (int64_t i = 0; i < count; ++i) {
         int64_t first = units * i / count * unit;
         int64_t end = std::min(rows, units * (i + 1) / count * unit);
         if (first == end)
           continue;
-        chunks.push_back({batch, first, end - first, {}, {}, end - first});
+        chunks.push_back({batch, first, end - first, {}, {}, 0});
       }
     return;
   }
@@ -230,14 +246,12 @@ void ChipLayout::cutRows() {
   for (int64_t batch = 0; batch < batches(); ++batch) {
     std::fill(at.begin(), at.end(), 0);
     for (bool more = true; more;) {
-      Chunk chunk{batch, 0, 1, at, {}, 1};
+      Chunk chunk{batch, 0, 1, at, {}, 0};
       for (size_t i = 0; i < at.size(); ++i) {
         int64_t size = contraction.sizes[contraction.m[i]];
         chunk.size.push_back(std::min(most[i], size - at[i]));
         chunk.rows *= chunk.size.back();
       }
-      for (int64_t extent : extentsOf(chunk.size))
-        chunk.pixels *= extent;
       chunks.push_back(chunk);
       more = false;
       for (size_t i = at.size(); i-- > 0 && !more;) {
@@ -288,7 +302,7 @@ int64_t ChipLayout::planeOf(int64_t tap) const {
   return 0;
 }
 
-void ChipLayout::cutTerms() {
+void ChipLayout::makeFolds() {
   int64_t terms = contraction.count(contraction.k);
   if (contraction.isDepthwise) {
     for (int64_t tap = 0; tap < terms; ++tap)
@@ -313,11 +327,17 @@ void ChipLayout::cutTerms() {
         kBlocks.push_back(
             {run.first + k, std::min(dim, run.length - k), 0, plane++, 0});
   }
+}
+
+void ChipLayout::cutTerms() {
   auto count = int64_t(kBlocks.size());
   int64_t tiles = divideUp(count, choice.tileBlocks);
   for (int64_t tile = 0; tile < tiles; ++tile)
     tileEnds.push_back(count * (tile + 1) / tiles);
-  for (int64_t tile = 0; tile < tiles; ++tile) {
+}
+
+void ChipLayout::placeFolds() {
+  for (int64_t tile = 0; tile < int64_t(tileEnds.size()); ++tile) {
     int64_t row = 0;
     for (int64_t i = tileBegin(tile); i < tileEnds[size_t(tile)]; ++i) {
       kBlocks[size_t(i)].bRow = row;

@@ -40,12 +40,30 @@ struct Chunk {
   int64_t first, rows;              ///< among all rows, if those of a range
   std::vector<int64_t> begin, size; ///< of the dims of M, if a box
   int64_t pixels;                   ///< rows of one plane of A on chip
+
+  bool operator==(const Chunk &other) const {
+    return batch == other.batch && first == other.first && rows == other.rows &&
+           begin == other.begin && size == other.size;
+  }
+};
+
+/// Where a contraction is cut, and in which order its results are begun.
+struct Cuts {
+  struct Block {
+    int64_t chunk, nBlock;
+  };
+
+  std::vector<Chunk> chunks;
+  /// Ranges of folds whose operands come together: ends of each.
+  std::vector<int64_t> tileEnds;
+  std::vector<Block> blocks;
 };
 
 class ChipLayout {
 public:
+  /// `cuts`: those of a strategy's loops; null: by the sizes of `choice`.
   ChipLayout(const Contraction &contraction, const Machine &machine,
-             const Choice &choice);
+             const Choice &choice, const Cuts *cuts = nullptr);
 
   const Contraction &contraction;
   const Machine &machine;
@@ -59,6 +77,7 @@ public:
   std::vector<KBlock> kBlocks;
   /// Ranges of kBlocks whose operands come together: ends of each.
   std::vector<int64_t> tileEnds;
+  std::vector<Cuts::Block> blocks; ///< in the order in which they are begun
   int64_t nBlocks = 0;
 
   int64_t tileBegin(int64_t tile) const {
@@ -94,10 +113,18 @@ public:
   /// whose levels' `bytes` are rows there, and whose `rows` are the chunk's.
   std::vector<Box> keptRows(const Access &access, const Chunk &chunk,
                             int64_t nBlock, int64_t first, int64_t count) const;
+  /// Chunks of rows that are a range are multiples of so many: an array takes
+  /// as many at once.
+  int64_t rowUnit() const {
+    return choice.isOutputStationary || aIsTransposed ? dim : 1;
+  }
   int64_t batches() const { return contraction.count(contraction.batch); }
 
 private:
+  void makeFolds();
   void cutTerms();
+  /// In B, within their tiles.
+  void placeFolds();
   int64_t planeOf(int64_t tap) const;
   void cutRows();
   void setKeptRows(Fold &fold, const Chunk &chunk, int64_t nBlock,

@@ -3,6 +3,10 @@
 // The choice of a stream by itself, as strategies of its contractions.
 #include "LowerKernel.h"
 #include "ashlar/Targets/Systolic/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace ashlar;

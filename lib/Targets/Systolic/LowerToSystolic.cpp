@@ -5,6 +5,10 @@
 #include "StreamOps.h"
 #include "ashlar/Dialects/Systolic/IR/SystolicOps.h"
 #include "ashlar/Targets/Systolic/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace ashlar;

@@ -54,6 +54,8 @@ struct Part {
   /// So many rows at the beginning of the scratchpad hold values between
   /// contractions.
   int64_t keptRows = 0;
+  /// Of the loops of a strategy; null: by the sizes of the choice.
+  std::shared_ptr<const Cuts> cuts = nullptr;
 
   uint16_t regionKind() const {
     return contraction->isDepthwise ? ASHLAR_SYSTOLIC_DEPTHWISE

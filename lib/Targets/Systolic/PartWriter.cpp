@@ -21,11 +21,11 @@ void ashlar::systolic::interleave(const Commands &first,
 }
 
 PartWriter::PartWriter(const Contraction &contraction, const Machine &machine,
-                       const Choice &choice, const Areas &areas,
-                       StreamWriter &writer)
-    : layout(contraction, machine, choice), epilogue(layout, writer, areas),
-      rows(layout, writer, epilogue.areas()), writer(writer),
-      taken(rows.areas()) {
+                       const Choice &choice, const Cuts *cuts,
+                       const Areas &areas, StreamWriter &writer)
+    : layout(contraction, machine, choice, cuts),
+      epilogue(layout, writer, areas), rows(layout, writer, epilogue.areas()),
+      writer(writer), taken(rows.areas()) {
   if (hasMargins() && isStored())
     marginRow = uint32_t(taken.next[isWide(contraction.result.element)]++);
   if (choice.isOnLanes) {

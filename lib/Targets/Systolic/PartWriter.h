@@ -30,7 +30,8 @@ class PartWriter {
 public:
   /// Takes rows at the beginning of `areas` for what stays in its place.
   PartWriter(const Contraction &contraction, const Machine &machine,
-             const Choice &choice, const Areas &areas, StreamWriter &writer);
+             const Choice &choice, const Cuts *cuts, const Areas &areas,
+             StreamWriter &writer);
 
   const ChipLayout layout;
   EpilogueWriter epilogue;

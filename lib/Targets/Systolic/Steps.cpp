@@ -151,7 +151,7 @@ private:
   int64_t mostChunk = 0, mostA = 0, mostB = 0;
   std::vector<Open> open;                             ///< oldest first
   std::map<int64_t, std::vector<int64_t>> unfinished; ///< results, by chunk
-  int64_t opened = 0; ///< so many of all blocks have been
+  size_t opened = 0; ///< so many of all blocks have been
   std::map<std::tuple<int, int64_t, int64_t, int64_t, int64_t>, int> writers;
 };
 } // namespace
@@ -404,12 +404,15 @@ Added Planner::addNext() {
   int now = int(plan.steps.size()) - 1;
   StreamStep &step = plan.steps.back();
   auto tiles = int64_t(layout.tileEnds.size());
-  Open next = {opened / layout.nBlocks, opened % layout.nBlocks, 0, ~size_t(0)};
+  Open next = {0, 0, 0, ~size_t(0)};
   std::vector<Open *> blocks;
   for (Open &block : open)
     blocks.push_back(&block);
-  if (opened < layout.nBlocks * int64_t(layout.chunks.size()))
+  if (opened < layout.blocks.size()) {
+    next.chunk = layout.blocks[opened].chunk;
+    next.nBlock = layout.blocks[opened].nBlock;
     blocks.push_back(&next);
+  }
   Open *chosen = nullptr;
   int64_t earliest = std::numeric_limits<int64_t>::max();
   for (Open *block : blocks) {
@@ -466,10 +469,9 @@ void Planner::run() {
     return firstStep < before || plan.steps[firstStep - before].units.empty();
   };
   plan.steps.back().isFresh = isIdle(1) && isIdle(2);
-  int64_t all = layout.nBlocks * int64_t(layout.chunks.size());
   // Steps may have to pass without any folds until places are free; once
   // nothing is in use any more there is as much room as ever.
-  for (int empty = 0; opened < all || !open.empty();) {
+  for (int empty = 0; opened < layout.blocks.size() || !open.empty();) {
     bool isFull = plan.steps.back().cycles >= layout.choice.stepCycles;
     Added added = isFull ? Added::NoRoom : addNext();
     if (added == Added::Yes) {

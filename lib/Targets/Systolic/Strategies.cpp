@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Strategies.h"
+#include "Cuts.h"
 #include "ExchangeRoles.h"
 #include "PackColumns.h"
 #include "mlir/IR/Builders.h"
@@ -15,8 +16,8 @@ static constexpr llvm::StringLiteral factorsStay = "array",
                                      nothingStays = "vector-unit";
 static constexpr llvm::StringLiteral scratchpad = "scratchpad";
 
-// What levels do not say: rows and folds that come together, where they are no
-// box of dims; A with a row of all terms for each result; results side by side;
+// What levels do not say: rows and folds that come together, where its loops
+// walk others; A with a row of all terms for each result; results side by side;
 // cycles of a step; in a stream of several contractions, the half of both
 // memories, and rows of the scratchpad that hold what stays on chip.
 static constexpr llvm::StringLiteral rowsHint = "rows", foldsHint = "folds",
@@ -48,7 +49,8 @@ class StrategyWriter {
 public:
   StrategyWriter(tile::ContractOp op, const Part &part, const Machine &machine)
       : b(op.getContext()), contraction(*part.contraction), part(part),
-        machine(machine), numParallel(op.getParallel().size()),
+        machine(machine), layout(contraction, machine, part.choice),
+        numParallel(op.getParallel().size()),
         tile(numParallel + op.getReduced().size(), 0) {}
 
   tile::StrategyAttr write();
@@ -62,9 +64,12 @@ private:
         result.push_back(d);
     return result;
   }
-  void cut(ArrayRef<unsigned> dims, int64_t most);
+  void cut(ArrayRef<unsigned> dims, ArrayRef<int64_t> box);
+  void cutRange(ArrayRef<unsigned> dims, int64_t most);
   void cutRows();
   void cutTerms();
+  tile::StrategyAttr strategy() const;
+  void addCuts();
   void hint(StringRef name, int64_t value) {
     hints.push_back(b.getNamedAttr(name, b.getI64IntegerAttr(value)));
   }
@@ -73,14 +78,25 @@ private:
   const Contraction &contraction;
   const Part &part;
   const Machine &machine;
+  const ChipLayout layout;
   const size_t numParallel;
   SmallVector<int64_t> tile, order; ///< of all dims
   SmallVector<NamedAttribute> hints;
 };
 } // namespace
 
-void StrategyWriter::cut(ArrayRef<unsigned> dims, int64_t most) {
-  for (auto [d, size] : llvm::zip(dims, boxOf(contraction, dims, most)))
+/// The last tile has the rest, so that tiles of several dims are ranges.
+void StrategyWriter::cutRange(ArrayRef<unsigned> dims, int64_t most) {
+  std::vector<int64_t> box;
+  for (unsigned d : llvm::reverse(dims)) {
+    box.insert(box.begin(), std::min(most, contraction.sizes[d]));
+    most = std::max<int64_t>(1, most / contraction.sizes[d]);
+  }
+  cut(dims, box);
+}
+
+void StrategyWriter::cut(ArrayRef<unsigned> dims, ArrayRef<int64_t> box) {
+  for (auto [d, size] : llvm::zip_equal(dims, box))
     if (d < tile.size()) {
       tile[d] = size;
       order.push_back(d);
@@ -89,41 +105,52 @@ void StrategyWriter::cut(ArrayRef<unsigned> dims, int64_t most) {
 
 void StrategyWriter::cutRows() {
   const Choice &choice = part.choice;
-  cut(contraction.m, choice.chunkRows);
-  int64_t beside = contraction.sideBySide.results, box = 1;
-  for (int64_t d : own(contraction.m))
-    box *= tile[d];
-  if (beside > 1) {
+  if (choice.readsTapsInPlace) {
+    cut(contraction.m, boxOf(contraction, contraction.m, choice.chunkRows));
+  } else {
+    int64_t unit = layout.rowUnit();
+    int64_t rows = contraction.count(contraction.m);
+    int64_t chunks = llvm::divideCeil(rows, choice.chunkRows);
+    cutRange(contraction.m, llvm::divideCeil(rows, chunks * unit) * unit);
+  }
+  if (int64_t beside = contraction.sideBySide.results; beside > 1) {
     tile[contraction.m.back()] *= beside;
     hint(besideHint, beside);
   }
-  int64_t rows = contraction.count(contraction.m);
-  if (llvm::divideCeil(rows, box) != llvm::divideCeil(rows, choice.chunkRows))
-    hint(rowsHint, choice.chunkRows);
 }
 
 void StrategyWriter::cutTerms() {
   const Choice &choice = part.choice;
-  ChipLayout layout(contraction, machine, choice);
-  if (layout.tileEnds.size() <= 1)
-    return;
   int last = innermost(contraction, contraction.k);
-  int64_t taps = tapsOf(contraction), columns = contraction.sizes[size_t(last)];
-  bool isBox = (taps == 1 || choice.readsTapsInPlace) &&
-               choice.tileBlocks % taps == 0 && size_t(last) < tile.size() &&
-               int64_t(layout.kBlocks.size()) ==
-                   taps * int64_t(llvm::divideCeil(columns, layout.dim));
-  if (!isBox)
-    return hint(foldsHint, choice.tileBlocks);
-  tile[size_t(last)] = choice.tileBlocks / taps * layout.dim;
+  int64_t taps = tapsOf(contraction);
+  if (last < 0 || size_t(last) >= tile.size() ||
+      (taps > 1 && !choice.readsTapsInPlace))
+    return;
+  auto folds = int64_t(layout.kBlocks.size());
+  int64_t tiles = llvm::divideCeil(folds, choice.tileBlocks);
+  int64_t terms = llvm::divideCeil(folds, tiles * taps) * machine.dim;
+  if (terms >= contraction.sizes[size_t(last)])
+    return;
+  tile[size_t(last)] = terms;
   order.push_back(last);
+}
+
+/// Hints of rows and folds, where loops have other tiles than were chosen.
+void StrategyWriter::addCuts() {
+  Cuts cuts;
+  bool isKnown =
+      contraction.sideBySide.results == 1 && !cutsOf(strategy(), layout, cuts);
+  if (!isKnown || cuts.chunks != layout.chunks)
+    hint(rowsHint, part.choice.chunkRows);
+  if (isKnown ? cuts.tileEnds != layout.tileEnds : layout.tileEnds.size() > 1)
+    hint(foldsHint, part.choice.tileBlocks);
 }
 
 tile::StrategyAttr StrategyWriter::write() {
   const Choice &choice = part.choice;
-  cut(contraction.batch, 1);
+  cutRange(contraction.batch, 1);
   cutRows();
-  cut(contraction.n, machine.dim);
+  cutRange(contraction.n, machine.dim);
   cutTerms();
   if (readsTaps(contraction, choice.isOnLanes) && !choice.readsTapsInPlace)
     hints.push_back(b.getNamedAttr(unfoldHint, b.getUnitAttr()));
@@ -132,14 +159,21 @@ tile::StrategyAttr StrategyWriter::write() {
     hint(halfHint, part.half);
   if (part.keptRows)
     hint(keptHint, part.keptRows);
+  addCuts();
+  return strategy();
+}
+
+tile::StrategyAttr StrategyWriter::strategy() const {
+  const Choice &choice = part.choice;
   bool isOnLanes = contraction.isDepthwise || choice.isOnLanes;
   StringRef unit = isOnLanes                   ? nothingStays
                    : choice.isOutputStationary ? sumsStay
                                                : factorsStay;
   SmallVector<tile::HopAttr> hops;
-  for (auto [kind, access] : {std::pair(tile::OperandKind::A, &contraction.a),
-                              std::pair(tile::OperandKind::B, &contraction.b)})
-    if (!access->kept)
+  const Access *factors[] = {&contraction.a, &contraction.b};
+  for (tile::OperandKind kind : {tile::OperandKind::A, tile::OperandKind::B})
+    if (!factors[(kind == tile::OperandKind::B) != contraction.isExchanged]
+             ->kept)
       hops.push_back(tile::HopAttr::get(
           b.getContext(), kind, tile::HopKind::Ring, scratchpad,
           /*at=*/0, /*slots=*/2, "load", tile::LayoutAttr()));
@@ -156,7 +190,8 @@ tile::StrategyAttr StrategyWriter::write() {
   return tile::StrategyAttr::get(
       b.getContext(), unit, /*shape=*/{}, own(contraction.m), n, terms,
       /*group=*/{}, lanes, level, hops, "accumulator", /*promote=*/-1,
-      /*masked=*/{}, /*partials=*/"", /*roles=*/{}, b.getDictionaryAttr(hints));
+      /*masked=*/{}, /*partials=*/"", /*roles=*/{},
+      DictionaryAttr::get(b.getContext(), hints));
 }
 
 tile::StrategyAttr ashlar::systolic::strategyOf(tile::ContractOp op,
@@ -210,6 +245,13 @@ static Refusal readForm(tile::StrategyAttr strategy, const Contraction &whole,
   return std::nullopt;
 }
 
+/// Whether its tiles are those of its loops; else its hints say their sizes.
+static bool walksLoops(tile::StrategyAttr strategy) {
+  return llvm::none_of(
+      ArrayRef<StringRef>{rowsHint, foldsHint, besideHint},
+      [&](StringRef hint) { return strategy.getHints().contains(hint); });
+}
+
 Refusal ashlar::systolic::readStrategy(tile::StrategyAttr strategy,
                                        const Contraction &whole,
                                        const Machine &machine,
@@ -251,5 +293,11 @@ Refusal ashlar::systolic::readStrategy(tile::StrategyAttr strategy,
                          "half 0 or 1, found {0}",
                          strategy.getHints())
         .str();
+  if (!walksLoops(strategy))
+    return std::nullopt;
+  auto cuts = std::make_shared<Cuts>();
+  if (Refusal why = cutsOf(strategy, ChipLayout(form, machine, choice), *cuts))
+    return why;
+  part.cuts = std::move(cuts);
   return std::nullopt;
 }

@@ -91,8 +91,9 @@ Areas StreamOrder::areasFor(const Part &part) const {
 }
 
 std::string StreamOrder::add(const Part &part) {
-  auto made = std::make_unique<PartWriter>(*part.contraction, machine,
-                                           part.choice, areasFor(part), writer);
+  auto made =
+      std::make_unique<PartWriter>(*part.contraction, machine, part.choice,
+                                   part.cuts.get(), areasFor(part), writer);
   if (!made->fits())
     return "the epilogue's operands do not fit on chip";
   int free = -1, stored = -1;

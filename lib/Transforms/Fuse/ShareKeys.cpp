@@ -6,6 +6,7 @@
 // inference", 2023).
 #include "ShareKeys.h"
 #include "MergeParts.h"
+#include "ashlar/Dialects/Tile/IR/AttentionScalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -37,9 +38,10 @@ public:
     for (Value one : most.drop_front())
       largest = arith::MaximumFOp::create(b, at, largest, one);
     // The distance to none is to zero.
-    largest = replaced(
-        largest, APFloat::getInf(type.getFloatSemantics(), /*Negative=*/true),
-        APFloat::getZero(type.getFloatSemantics()));
+    const llvm::fltSemantics &semantics = type.getFloatSemantics();
+    Value lowest = number(APFloat::getInf(semantics, /*Negative=*/true)),
+          zero = number(APFloat::getZero(semantics));
+    largest = tile::replaceNumber(b, at, largest, lowest, zero);
     Value sum, total;
     for (int64_t part = 0; part != parts; ++part) {
       Value scale = math::ExpOp::create(
@@ -48,19 +50,14 @@ public:
       add(total, arith::MulFOp::create(b, at, totals[part], scale));
     }
     if (op.getZeroRows())
-      total = replaced(total, APFloat::getZero(type.getFloatSemantics()),
-                       APFloat(type.getFloatSemantics(), 1));
+      total = tile::replaceNumber(b, at, total, zero,
+                                  number(APFloat(semantics, 1)));
     return arith::DivFOp::create(b, at, sum, total);
   }
 
 private:
   Value number(const APFloat &value) {
     return arith::ConstantOp::create(b, at, b.getFloatAttr(type, value));
-  }
-  Value replaced(Value value, const APFloat &special, const APFloat &instead) {
-    Value is = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ, value,
-                                     number(special));
-    return arith::SelectOp::create(b, at, is, number(instead), value);
   }
   void add(Value &all, Value one) {
     all = all ? arith::AddFOp::create(b, at, all, one).getResult() : one;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "AttentionWriter.h"
-#include "AttentionScalars.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Dialects/Tile/IR/AttentionScalars.h"
 #include "ashlar/Transforms/Tile/KernelSizes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -110,20 +110,20 @@ Value AttentionWriter::powers(Value scores, Value largest, bool mayBeLowest) {
 Value AttentionWriter::power(OpBuilder &b, Value score, Value largest,
                              bool mayBeLowest) {
   if (mayBeLowest)
-    largest = replaceNumber(b, loc, largest, lowest, zero);
+    largest = tile::replaceNumber(b, loc, largest, lowest, zero);
   return math::ExpOp::create(b, loc,
                              arith::SubFOp::create(b, loc, score, largest));
 }
 
 Value AttentionWriter::divided(OpBuilder &b, Value value, Value total) {
   if (op.getZeroRows())
-    total = replaceNumber(b, loc, total, zero, one);
+    total = tile::replaceNumber(b, loc, total, zero, one);
   return arith::DivFOp::create(b, loc, value, total);
 }
 
 Value AttentionWriter::inlined(OpBuilder &b, Region &region,
                                ValueRange arguments, ArrayRef<tile::Cut> cuts) {
-  return inlineBody(b, region, arguments, [&](tile::IndexOp index) {
+  return tile::inlineBody(b, region, arguments, [&](tile::IndexOp index) {
     Value number = linalg::IndexOp::create(b, index.getLoc(), index.getDim());
     if (index.getDim() < cuts.size() && cuts[index.getDim()].size)
       number = arith::AddIOp::create(

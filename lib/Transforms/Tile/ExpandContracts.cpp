@@ -4,6 +4,7 @@
 #include "ContractExpander.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Support/NoteAt.h"
+#include "ashlar/Transforms/Tile/ExpandContract.h"
 #include "ashlar/Transforms/Tile/KernelSizes.h"
 #include "ashlar/Transforms/Tile/PadMargins.h"
 #include "ashlar/Transforms/Tile/Passes.h"
@@ -438,6 +439,11 @@ void ContractExpander::emitLoop(unsigned depth) {
   emitLoops(depth + 1);
 }
 
+LogicalResult ashlar::expandContract(tile::ContractOp op) {
+  giveStaticStrides(cast<DestinationStyleOpInterface>(op.getOperation()));
+  return ContractExpander(op).run();
+}
+
 namespace {
 struct ExpandContracts
     : ashlar::impl::ExpandContractsPassBase<ExpandContracts> {
@@ -459,8 +465,7 @@ struct ExpandContracts
             teamsAttrName,
             ArrayAttr::get(&getContext(),
                            SmallVector<Attribute>(teams.begin(), teams.end())));
-      giveStaticStrides(cast<DestinationStyleOpInterface>(op.getOperation()));
-      if (failed(ContractExpander(op).run()))
+      if (failed(expandContract(op)))
         return signalPassFailure();
     }
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One tile of keys of an attention in registers: scores, weights, sums.
-#include "AttentionScalars.h"
 #include "HeldAttention.h"
 #include "VisibleKeys.h"
+#include "ashlar/Dialects/Tile/IR/AttentionScalars.h"
 #include "ashlar/Dialects/Tile/IR/KeyParts.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -97,7 +97,7 @@ Value HeldAttention::multiply(Value sums, Value a, AffineMap aMap,
 //===-- One tile of keys --------------------------------------------------===//
 
 Value HeldAttention::inlined(Region &region, ValueRange arguments) {
-  return inlineBody(b, region, arguments, [&](tile::IndexOp index) {
+  return tile::inlineBody(b, region, arguments, [&](tile::IndexOp index) {
     return placeOf(index.getDim());
   });
 }
@@ -161,7 +161,7 @@ Value HeldAttention::makeScores() {
 
 Value HeldAttention::power(Value score, Value largest) {
   Value distance = arith::SubFOp::create(
-      b, score, replaceNumber(b, b.getLoc(), largest, lowest, zero));
+      b, score, tile::replaceNumber(b, b.getLoc(), largest, lowest, zero));
   auto exp = math::ExpOp::create(b, distance);
   // Weights of 16 bits are rounded by far more than an approximation's error.
   if (op.getWeightType() != type)
@@ -219,16 +219,16 @@ void HeldAttention::finish(Value sums, Value total) {
   auto target = cast<MemRefType>(op.getInit().getType());
   Value one =
       op.getZeroRows() ? number(APFloat(type.getFloatSemantics(), 1)) : Value();
-  Value result =
-      map(typeOf(values, target.getElementType(), op.getStrategyAttr()), inputs,
-          maps, padded, [&](ValueRange of) {
-            Value by =
-                one ? replaceNumber(b, b.getLoc(), of[1], zero, one) : of[1];
-            SmallVector<Value> taken = {
-                arith::DivFOp::create(b, of[0], by).getResult()};
-            llvm::append_range(taken, of.drop_front(2));
-            return inlined(op.getBody(), taken);
-          });
+  Value result = map(
+      typeOf(values, target.getElementType(), op.getStrategyAttr()), inputs,
+      maps, padded, [&](ValueRange of) {
+        Value by =
+            one ? tile::replaceNumber(b, b.getLoc(), of[1], zero, one) : of[1];
+        SmallVector<Value> taken = {
+            arith::DivFOp::create(b, of[0], by).getResult()};
+        llvm::append_range(taken, of.drop_front(2));
+        return inlined(op.getBody(), taken);
+      });
   store(result, op.getResultMap());
 }
 

@@ -125,3 +125,75 @@ func.func @large(%a: memref<65536x128xbf16>, %b: memref<128x256xbf16>,
   }
   return
 }
+
+// -----
+
+// Columns of a block are the array's.
+func.func @columns(%a: memref<64x128xbf16>, %b: memref<128x256xbf16>,
+            %c: memref<64x256xf32>) {
+  // expected-error@+1 {{the machine tpu-128 does not compute this contraction: expected tiles of 128 columns, as many as the array has}}
+  tile.contract a(%a : memref<64x128xbf16>) b(%b : memref<128x256xbf16>)
+    outs(%c : memref<64x256xf32>) attributes {
+      parallel = array<i64: 64, 256>, reduced = array<i64: 128>,
+      maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n) -> (m, n)>],
+      strategy = #tile.strategy<"array" m [0] n [1] k [2], loop [64, 64 | _] order [0, 1], acc accumulator>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// A fold has as many terms as the array has rows.
+func.func @terms(%a: memref<64x128xbf16>, %b: memref<128x256xbf16>,
+            %c: memref<64x256xf32>) {
+  // expected-error@+1 {{the machine tpu-128 does not compute this contraction: expected tiles of terms that are whole folds, in the order of folds}}
+  tile.contract a(%a : memref<64x128xbf16>) b(%b : memref<128x256xbf16>)
+    outs(%c : memref<64x256xf32>) attributes {
+      parallel = array<i64: 64, 256>, reduced = array<i64: 128>,
+      maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n) -> (m, n)>],
+      strategy = #tile.strategy<"array" m [0] n [1] k [2], loop [64, 128 | 64] order [0, 1, 2], acc accumulator>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// What a step reads is brought for it.
+func.func @rings(%a: memref<64x128xbf16>, %b: memref<128x256xbf16>,
+            %c: memref<64x256xf32>) {
+  // expected-error@+1 {{the machine tpu-128 does not compute this contraction: its rings are filled for more than one step}}
+  tile.contract a(%a : memref<64x128xbf16>) b(%b : memref<128x256xbf16>)
+    outs(%c : memref<64x256xf32>) attributes {
+      parallel = array<i64: 64, 256>, reduced = array<i64: 128>,
+      maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n) -> (m, n)>],
+      strategy = #tile.strategy<"array" m [0] n [1] k [2], loop [64, _ | _] order [0], loop [32, 128 | _] order [0, 1], a: ring scratchpad at 0 slots 2 by load, acc accumulator>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// One array computes it all.
+func.func @grid(%a: memref<64x128xbf16>, %b: memref<128x256xbf16>,
+            %c: memref<64x256xf32>) {
+  // expected-error@+1 {{the machine tpu-128 does not compute this contraction: its loops have a 'scf.forall', which no stream does}}
+  tile.contract a(%a : memref<64x128xbf16>) b(%b : memref<128x256xbf16>)
+    outs(%c : memref<64x256xf32>) attributes {
+      parallel = array<i64: 64, 256>, reduced = array<i64: 128>,
+      maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n) -> (m, n)>],
+      strategy = #tile.strategy<"array" m [0] n [1] k [2], grid core [32, _ | _], loop [32, 128 | _] order [0, 1], acc accumulator>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}

@@ -22,3 +22,42 @@ func.func @sums(%a: memref<256x512xbf16>, %b: memref<512x128xbf16>,
   }
   return
 }
+
+// Its loops say in which order: all rows of a block of columns come before the
+// next block.
+// CHECK-LABEL: func.func @columns
+// CHECK: systolic.mvout accumulator{{.*}} 128 x 128 to %arg2[0]
+// CHECK: systolic.mvout accumulator{{.*}} 128 x 128 to %arg2[131072]
+// CHECK: systolic.mvout accumulator{{.*}} 128 x 128 to %arg2[512]
+func.func @columns(%a: memref<256x128xbf16>, %b: memref<128x256xbf16>,
+                   %c: memref<256x256xf32>) {
+  tile.contract a(%a : memref<256x128xbf16>) b(%b : memref<128x256xbf16>)
+    outs(%c : memref<256x256xf32>) attributes {
+      parallel = array<i64: 256, 256>, reduced = array<i64: 128>,
+      maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n) -> (m, n)>],
+      strategy = #tile.strategy<"array" m [0] n [1] k [2], loop [128, 128 | _] order [1, 0], a: ring scratchpad at 0 slots 2 by load, b: ring scratchpad at 0 slots 2 by load, acc accumulator>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// Tiles are those of its loops: the last one has the rest.
+// CHECK-LABEL: func.func @rest
+// CHECK: systolic.mvout accumulator{{.*}} 96 x 128 to %arg2[0]
+// CHECK: systolic.mvout accumulator{{.*}} 96 x 128 to %arg2[49152]
+// CHECK: systolic.mvout accumulator{{.*}} 8 x 128 to %arg2[98304]
+func.func @rest(%a: memref<200x128xbf16>, %b: memref<128x128xbf16>,
+                %c: memref<200x128xf32>) {
+  tile.contract a(%a : memref<200x128xbf16>) b(%b : memref<128x128xbf16>)
+    outs(%c : memref<200x128xf32>) attributes {
+      parallel = array<i64: 200, 128>, reduced = array<i64: 128>,
+      maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n) -> (m, n)>],
+      strategy = #tile.strategy<"array" m [0] n [1] k [2], loop [96, 128 | _] order [0, 1], a: ring scratchpad at 0 slots 2 by load, b: ring scratchpad at 0 slots 2 by load, acc accumulator>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}

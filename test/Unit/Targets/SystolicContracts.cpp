@@ -8,9 +8,11 @@
 #include "StreamOps.h"
 #include "ashlar/Dialects/Systolic/IR/SystolicOps.h"
 #include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "systolic/Function.h"
@@ -274,7 +276,8 @@ Compiled ashlar::systolic::test::compile(const Contract &contract,
                                          const Machine &machine, int64_t beside,
                                          const SearchOptions &options) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
-  context.loadDialect<func::FuncDialect, arith::ArithDialect, math::MathDialect,
+  context.loadDialect<affine::AffineDialect, func::FuncDialect, scf::SCFDialect,
+                      arith::ArithDialect, math::MathDialect,
                       memref::MemRefDialect, tile::TileDialect,
                       systolicir::SystolicDialect>();
   Compiled compiled;

@@ -28,6 +28,10 @@ def ChooseDataflowsPass
   }];
   let options = [Option<"machine", "machine", "std::string", "\"tpu-128\"",
                         "A preset of the target systolic">];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def LowerToSystolicPass
@@ -59,7 +63,11 @@ def LowerToSystolicPass
   }];
   let options = [Option<"machine", "machine", "std::string", "\"tpu-128\"",
                         "A preset of the target systolic">];
-  let dependentDialects = ["::ashlar::systolicir::SystolicDialect"];
+  let dependentDialects = ["::ashlar::systolicir::SystolicDialect",
+                           "::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def VerifyStreamsPass

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What both ways of writing an attention do with single numbers.
-#ifndef ASHLAR_LIB_TRANSFORMS_TILE_ATTENTIONSCALARS_H
-#define ASHLAR_LIB_TRANSFORMS_TILE_ATTENTIONSCALARS_H
+// What all ways of writing an attention do with single numbers.
+#ifndef ASHLAR_DIALECTS_TILE_IR_ATTENTIONSCALARS_H
+#define ASHLAR_DIALECTS_TILE_IR_ATTENTIONSCALARS_H
 
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 
-namespace ashlar {
+namespace ashlar::tile {
 
 /// A number that is `special` becomes `instead`.
 mlir::Value replaceNumber(mlir::OpBuilder &b, mlir::Location loc,
@@ -17,8 +17,8 @@ mlir::Value replaceNumber(mlir::OpBuilder &b, mlir::Location loc,
 /// a score along the dim that a `tile.index` names.
 mlir::Value inlineBody(mlir::OpBuilder &b, mlir::Region &region,
                        mlir::ValueRange arguments,
-                       llvm::function_ref<mlir::Value(tile::IndexOp)> placeOf);
+                       llvm::function_ref<mlir::Value(IndexOp)> placeOf);
 
-} // namespace ashlar
+} // namespace ashlar::tile
 
-#endif // ASHLAR_LIB_TRANSFORMS_TILE_ATTENTIONSCALARS_H
+#endif // ASHLAR_DIALECTS_TILE_IR_ATTENTIONSCALARS_H
