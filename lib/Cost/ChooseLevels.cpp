@@ -191,11 +191,12 @@ private:
         rowsOf(one.part) % unit->m != 0 || !hasRowsInside(one))
       return false;
     columns /= right;
-    return fitsSums(one);
+    return fitsSums(one) && hasFewWords(one);
   }
 
   void addSlots(LevelCandidate &one, ArrayRef<int64_t> shares) {
-    for (one.slots = 2; one.slots <= 4 && fitsNear(one); ++one.slots)
+    for (int64_t most = mostSlots(); one.slots <= most && fitsNear(one);
+         ++one.slots)
       for (int64_t across : shares) {
         one.across = across;
         predict(one);

@@ -3,6 +3,8 @@
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/ContractDims.h"
 #include "ashlar/Analysis/SlotBox.h"
+#include "ashlar/Analysis/WordCopies.h"
+#include "llvm/Support/MathExtras.h"
 #include <numeric>
 
 using namespace mlir;
@@ -253,6 +255,35 @@ void LevelProblem::measureSlots(LevelCandidate &one) {
                size(op.getA());
   one.bytesB = columns * terms * size(op.getB());
 }
+
+int64_t LevelProblem::groupsOf(const LevelCandidate &one) {
+  int64_t groups = 1;
+  for (auto [part, tile] : llvm::zip(one.part, one.tile))
+    groups *= llvm::divideCeil(tile, part);
+  return groups;
+}
+
+bool LevelProblem::hasFewWords(const LevelCandidate &one) {
+  constexpr int64_t wordBytes = 4;
+  if (llvm::none_of(path, [](const CopyEngine *engine) {
+        return engine->asynchronous && engine->minimumBytes == wordBytes;
+      }))
+    return true;
+  int64_t threads = groupsOf(one) * machine.countOf("lane");
+  return std::max(one.bytesA, one.bytesB) <=
+         threads * mostWordsUnrolled * wordBytes;
+}
+
+int64_t LevelProblem::mostSlots() {
+  int64_t most = 4;
+  for (const CopyEngine *engine : path)
+    if (engine->tilesAhead != 0)
+      most =
+          std::min(most, engine->tilesAhead + 1 +
+                             (unit->fragment ? unit->fragment->inFlight : 0));
+  return most;
+}
+
 int64_t LevelProblem::rowOf(AffineMap map, const LevelCandidate &one) {
   int64_t row = 1;
   for (unsigned d = 0; map.getNumResults() && d != map.getNumDims(); ++d)

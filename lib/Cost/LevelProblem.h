@@ -55,6 +55,12 @@ protected:
   static int64_t bytesOfSlots(const LevelCandidate &one) {
     return one.slots * (one.bytesA + one.bytesB);
   }
+  int64_t groupsOf(const LevelCandidate &one); ///< that share a tile
+  /// Whether threads that copy words have few enough of them in a tile.
+  bool hasFewWords(const LevelCandidate &one);
+  /// More would wait for no copy any later: tiles whose copies go on, the one
+  /// that is computed, and steps that keep theirs.
+  int64_t mostSlots();
   /// Elements of an operand that a tile has along its last dim.
   int64_t rowOf(mlir::AffineMap map, const LevelCandidate &one);
   /// The outermost row dim with several parts, which read the same b.

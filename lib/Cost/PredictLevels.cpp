@@ -96,14 +96,11 @@ int64_t LevelProblem::residents(const LevelCandidate &one) {
 }
 
 double LevelProblem::cyclesOfReads(const LevelCandidate &one) {
-  int64_t groups = 1;
-  for (auto [part, tile] : llvm::zip(one.part, one.tile))
-    groups *= llvm::divideCeil(tile, part);
   // What all lanes read at once costs as much as what each reads of its own.
   int64_t ofRow = readsLanes() ? near->banks * near->lineBytes
                                : elementBytes(getElementTypeOrSelf(op.getA()));
   int64_t bytes =
-      groups * termsOf(one) *
+      groupsOf(one) * termsOf(one) *
       (rowsOf(one.part) * ofRow +
        columnsOf(one.part) * elementBytes(getElementTypeOrSelf(op.getB())));
   return double(bytes) / machine.readBytesPerCycle(*near);

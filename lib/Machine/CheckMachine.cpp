@@ -280,6 +280,10 @@ llvm::Error checkEngine(const MachineModel &machine, size_t i) {
           "asynchronous and has zero_fill",
           i);
   }
+  if (engine.tilesAhead != 0 && !engine.asynchronous)
+    return contradiction("copy_engines[{0}].tiles_ahead: expected none of an "
+                         "engine that is not asynchronous, found {1}",
+                         i, engine.tilesAhead);
   if (engine.multicast > machine.workers.count)
     return contradiction("copy_engines[{0}].multicast: expected at most "
                          "workers.count, {1}, found {2}",

@@ -146,6 +146,7 @@ void visitFields(Visitor &v, T &x) {
   v.figure("alignment_bytes", x.alignmentBytes, int64_t(1));
   v.figure("start_cycles", x.startCycles, 0.0);
   v.flag("asynchronous", x.asynchronous);
+  v.optional("tiles_ahead", x.tilesAhead, int64_t(1), int64_t(0));
   v.flag("zero_fill", x.zeroFill);
   v.flag("transpose", x.transpose);
   v.flag("gather", x.gather);

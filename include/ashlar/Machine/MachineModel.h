@@ -148,6 +148,9 @@ struct CopyEngine {
   int64_t minimumBytes = 1, alignmentBytes = 1;
   double startCycles = 0;
   bool asynchronous = false;
+  /// Tiles whose copies go on while another is computed, where whoever copies
+  /// waits for all of them at once; 0: as many as there are slots for.
+  int64_t tilesAhead = 0;
   bool zeroFill = false; ///< what lies outside a box arrives as zeros
   bool transpose = false;
   bool gather = false;   ///< rows from a list of addresses

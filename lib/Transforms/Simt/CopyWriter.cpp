@@ -3,6 +3,7 @@
 #include "ThreadWriter.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/Divisors.h"
+#include "ashlar/Analysis/WordCopies.h"
 #include "ashlar/Transforms/Simt/Slots.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -84,7 +85,7 @@ void CopyWriter::write(ImplicitLocOpBuilder &b, Value to, Value from) {
       writePiece(b, pointOf(number), none);
   };
   if (piece != 0 && all % threads.count == 0 &&
-      all / threads.count <= mostUnrolled) {
+      all / threads.count <= (areWords ? mostWordsUnrolled : mostUnrolled)) {
     std::optional<unsigned> along = areWords ? std::nullopt : dimOfSteps();
     for (int64_t i = 0; i != all / threads.count; ++i) {
       if (!along) {

@@ -269,6 +269,13 @@ TEST(MachineFile, UnitsMustFitTheRest) {
             }),
             "copy_engines[0].boxes.scope: expected the name of a scope of the "
             "kind 'group', found 'nobody'");
+  EXPECT_EQ(
+      errorAfter([](json::Object &o) {
+        at(o, "copy_engines", 0)["asynchronous"] = false;
+        at(o, "copy_engines", 0)["tiles_ahead"] = 1;
+      }),
+      "copy_engines[0].tiles_ahead: expected none of an engine that is not "
+      "asynchronous, found 1");
 }
 
 TEST(MachineFile, TheTargetRefusesWhatItHasNoCodeFor) {
