@@ -12,15 +12,19 @@ SizedCompilation::Formulas
 SizedCompilation::formulasOf(std::unique_ptr<ModelGraph> View::*graph) {
   SizeFormulas formulas(&context, options.sizes, points);
   const ModelGraph &largest = *(seen.front().*graph);
-  Formulas found;
-  for (size_t i = 0; i != largest.numbers.size(); ++i) {
+  Formulas found(largest.numbers.size());
+  std::vector<std::vector<int64_t>> all;
+  for (const View &at : seen) {
+    auto numbers = numbersLike(largest, *(at.*graph));
+    if (!numbers)
+      return found;
+    all.push_back(std::move(*numbers));
+  }
+  for (size_t i = 0; i != found.size(); ++i) {
     SmallVector<int64_t> values;
-    for (const View &at : seen)
-      if ((at.*graph)->numbers.size() == largest.numbers.size())
-        values.push_back((at.*graph)->numbers[i]);
-    found.push_back(values.size() == seen.size()
-                        ? formulas.find(values).value_or(exec::SizeAttr())
-                        : exec::SizeAttr());
+    for (const std::vector<int64_t> &numbers : all)
+      values.push_back(numbers[i]);
+    found[i] = formulas.find(values).value_or(exec::SizeAttr());
   }
   return found;
 }
@@ -54,38 +58,60 @@ bool SizedCompilation::agreesAt(const SizePoint &point, std::string &node,
   return !found;
 }
 
-/// Whether the sizes that were seen do not tell the divisors of a symbol from
-/// others: so many sizes lie between two turns of a division, or they are
-/// between steps.
-bool SizedCompilation::dividesUnseen(unsigned symbol) const {
+/// Divisions of a symbol that the sizes that were seen do not tell from others:
+/// so many sizes lie between two turns, or they are between steps.
+llvm::SetVector<AffineExpr>
+SizedCompilation::divisionsUnseen(unsigned symbol) const {
   int64_t step = options.sizes[symbol].step;
-  bool found = false;
+  llvm::SetVector<AffineExpr> found;
+  auto collect = [&](AffineExpr part) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(part);
+    bool divides = binary && (binary.getKind() == AffineExprKind::FloorDiv ||
+                              binary.getKind() == AffineExprKind::Mod);
+    if (!divides || !binary.getLHS().isFunctionOfSymbol(symbol))
+      return;
+    auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    if (divisor && divisor.getValue() > SizeFormulas::largestDivisor / 2 &&
+        step % divisor.getValue() != 0)
+      found.insert(binary.getLHS().floorDiv(divisor));
+  };
   for (exec::SizeAttr formula : graphFormulas)
     if (formula)
-      formula.getFormula().walk([&](AffineExpr part) {
-        auto division = dyn_cast<AffineBinaryOpExpr>(part);
-        bool divides =
-            division && (division.getKind() == AffineExprKind::FloorDiv ||
-                         division.getKind() == AffineExprKind::Mod);
-        if (!divides || !division.getLHS().isFunctionOfSymbol(symbol))
-          return;
-        auto divisor = dyn_cast<AffineConstantExpr>(division.getRHS());
-        found |= divisor &&
-                 divisor.getValue() > SizeFormulas::largestDivisor / 2 &&
-                 step % divisor.getValue() != 0;
-      });
+      formula.getFormula().walk(collect);
   return found;
+}
+
+/// Before and behind its first two turns along a symbol, which are farthest
+/// from the largest size, and the one in the middle: another divisor would turn
+/// elsewhere.
+static void addTurns(AffineExpr division, SizePoint point, size_t symbol,
+                     const SizeRange &range,
+                     llvm::function_ref<void(const SizePoint &)> add) {
+  int64_t half = (range.maximum - range.minimum) / range.step / 2;
+  for (auto [first, most] : {std::pair<int64_t, int64_t>(0, 2), {half, 1}}) {
+    point[symbol] = range.minimum + first * range.step;
+    for (int64_t turns = 0; turns != most && point[symbol] != range.maximum;) {
+      SizePoint before = point;
+      point[symbol] += range.step;
+      if (evaluateFormula(division, before) == evaluateFormula(division, point))
+        continue;
+      add(before);
+      add(point);
+      ++turns;
+    }
+  }
 }
 
 /// Where the formulas could be wrong: at the ends of each range, in its middle,
 /// at the first sizes, which are one or follow it, and everywhere in a small
 /// one. A slice that ends at the same place for large sizes may end earlier for
 /// small ones, and a dim of one may be another model: it broadcasts. Where a
-/// divisor may be another one, at many sizes beside each other; where something
-/// is decided by sizes, at many, and at and beside each integer of the model,
-/// which they may be compared with.
+/// divisor may be another one, where it turns; where something is decided by
+/// sizes, at many sizes, and at and beside each integer of the model, which
+/// they may be compared with.
 std::vector<SizePoint> SizedCompilation::pointsToCheck() const {
-  constexpr int64_t integers = 64, many = 128;
+  constexpr int64_t integers = 64;
+  int64_t all = decidesBySizes ? 128 : 8;
   std::vector<int64_t> turns;
   if (decidesBySizes)
     for (int64_t integer : readONNXIntegers(options.input))
@@ -105,19 +131,12 @@ std::vector<SizePoint> SizedCompilation::pointsToCheck() const {
   for (auto [i, range] : llvm::enumerate(options.sizes)) {
     SizePoint point = points.front();
     int64_t count = (range.maximum - range.minimum) / range.step + 1;
-    bool divides = dividesUnseen(unsigned(i));
-    int64_t all = decidesBySizes || divides ? many : 8;
-    // As many beside each other as a division may have between its turns.
-    int64_t parts = 1, each = count;
-    if (count > all) {
-      parts = divides ? 4 : 1;
-      each = divides ? SizeFormulas::largestDivisor : 2;
-    }
-    for (int64_t j = 0; j != parts * each; ++j) {
-      point[i] =
-          range.minimum + (j / each * (count / parts) + j % each) * range.step;
+    for (int64_t j = 0; j != (count > all ? 2 : count); ++j) {
+      point[i] = range.minimum + j * range.step;
       add(point);
     }
+    for (AffineExpr division : divisionsUnseen(unsigned(i)))
+      addTurns(division, points.front(), i, range, add);
     int64_t left = integers;
     for (int64_t turn : turns)
       if (turn >= range.minimum && turn <= range.maximum &&
@@ -238,13 +257,9 @@ static bool isEven(const std::vector<ProgramSizes> &first,
   for (size_t i = 0; i != other.numbers.size(); ++i) {
     if (other.kinds[i] == ProgramSizes::Elements)
       continue;
-    auto at = [&](const ProgramSizes &view) {
-      return uint64_t(view.numbers[i]);
-    };
-    uint64_t begin = at(first[0]), rise = at(first[1]) - begin,
-             bend = at(first[2]) - at(first[1]) - rise;
-    if (at(other) != begin + uint64_t(times) * rise +
-                         uint64_t(times * (times - 1) / 2) * bend)
+    if (other.numbers[i] != continueEvenly(first[0].numbers[i],
+                                           first[1].numbers[i],
+                                           first[2].numbers[i], times))
       return false;
   }
   return true;

@@ -69,6 +69,11 @@ std::string Naming::spell(ArrayRef<Number> numbers) const {
   return text;
 }
 
+/// Of numbers that are all the same, the first.
+static ArrayRef<Number> once(ArrayRef<Number> numbers) {
+  return llvm::all_equal(numbers) ? numbers.take_front(1) : numbers;
+}
+
 std::string Naming::spellType(unsigned value) const {
   const ModelGraph::Value &of = graph.values[value];
   return of.isTensor ? "[" + spell(shapeOf(value)) + "]" + of.type : of.type;
@@ -208,7 +213,8 @@ std::string Naming::spellPlain(const ModelGraph::Op &op, unsigned depth) {
     // How much a pad adds at the end follows from the rest.
     if (op.name != "tensor.pad" || attribute.name != "static_high")
       text += " " + attribute.name + "=" + attribute.text +
-              spell(of(attribute.numbers));
+              spell(op.name == "arith.constant" ? once(of(attribute.numbers))
+                                                : of(attribute.numbers));
   for (unsigned operand : op.operands)
     text += " " + std::to_string(names[operand]) + spellType(operand);
   // Where all elements are one number, the shape is not part of it.

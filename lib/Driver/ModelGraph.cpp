@@ -156,6 +156,70 @@ ModelGraph::ModelGraph(ModuleOp model, MLIRContext *context) {
   Reader(*this, context).read(model);
 }
 
+namespace {
+/// Puts numbers of one graph in the places of another's.
+class Alignment {
+public:
+  Alignment(const ModelGraph &first, const ModelGraph &other)
+      : first(first), other(other), aligned(first.numbers.size()) {}
+
+  bool place(ModelGraph::Numbers to, ModelGraph::Numbers from) {
+    auto own = ArrayRef(first.numbers).slice(to.begin, to.count);
+    auto theirs = ArrayRef(other.numbers).slice(from.begin, from.count);
+    auto result = aligned.begin() + to.begin;
+    if (own.size() == theirs.size()) {
+      llvm::copy(theirs, result);
+      return true;
+    }
+    if (own.empty() || theirs.empty() || !llvm::all_equal(own) ||
+        !llvm::all_equal(theirs))
+      return false;
+    std::fill_n(result, own.size(), theirs[0]);
+    return true;
+  }
+  bool place(const ModelGraph::Block &to, const ModelGraph::Block &from) {
+    return to.ops.size() == from.ops.size() &&
+           llvm::all_of(llvm::zip(to.ops, from.ops), [&](auto pair) {
+             return place(std::get<0>(pair), std::get<1>(pair));
+           });
+  }
+  std::vector<int64_t> take() { return std::move(aligned); }
+
+private:
+  bool place(const ModelGraph::Op &to, const ModelGraph::Op &from) {
+    if (to.name != from.name ||
+        to.attributes.size() != from.attributes.size() ||
+        to.blocks.size() != from.blocks.size())
+      return false;
+    for (auto [own, theirs] : llvm::zip(to.attributes, from.attributes))
+      if (own.name != theirs.name || !place(own.numbers, theirs.numbers))
+        return false;
+    for (auto [own, theirs] : llvm::zip(to.blocks, from.blocks))
+      if (!place(own, theirs))
+        return false;
+    return true;
+  }
+
+  const ModelGraph &first, &other;
+  std::vector<int64_t> aligned;
+};
+} // namespace
+
+std::optional<std::vector<int64_t>>
+ashlar::numbersLike(const ModelGraph &first, const ModelGraph &other) {
+  if (first.values.size() != other.values.size() ||
+      first.functions.size() != other.functions.size())
+    return std::nullopt;
+  Alignment alignment(first, other);
+  for (auto [own, theirs] : llvm::zip(first.values, other.values))
+    if (!alignment.place(own.shape, theirs.shape))
+      return std::nullopt;
+  for (auto [own, theirs] : llvm::zip(first.functions, other.functions))
+    if (!alignment.place(own, theirs))
+      return std::nullopt;
+  return alignment.take();
+}
+
 /// Whether the op adds and multiplies, or moves.
 static bool isLinear(StringRef name) {
   return name.starts_with("tensor.") ||

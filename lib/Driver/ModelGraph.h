@@ -53,6 +53,12 @@ struct ModelGraph {
   std::vector<std::string> names; ///< of the functions
 };
 
+/// The numbers of a graph at other sizes in the places of the first one's,
+/// which has the same operations; nothing where they are others. A constant of
+/// one number has as many of it as the first one.
+std::optional<std::vector<int64_t>> numbersLike(const ModelGraph &first,
+                                                const ModelGraph &other);
+
 /// The node that computes something of sizes alone, in another way than by
 /// adding and multiplying: what it gives need not follow from them in one way.
 /// Null: there is none. `isFixed` says of each number whether it is the same

@@ -69,17 +69,23 @@ SizeFormulas::findLine(unsigned symbol, int64_t unit,
       auto step = [&](size_t i) { return (size(i) + a) / d; };
       // From where the division gives the same comes what W itself adds, from
       // elsewhere what the division does.
-      size_t other = 0, same = 0;
-      for (size_t i = 1; i != points.size(); ++i)
-        (step(i) == step(0) ? same : other) = i;
+      size_t other = 0, same = 0; // as the one before it
+      for (size_t i = 1; i != points.size(); ++i) {
+        if (step(i) != step(0))
+          other = i;
+        if (step(i) == step(i - 1) && size(i) != size(i - 1))
+          same = i;
+      }
       if (other == 0)
         continue;
       auto value = [&](size_t i) { return values[points[i]]; };
       Line line{0, a, d, 0, 0, unit};
       if (same != 0) {
-        if ((value(same) - value(0)) % (size(same) - size(0)) != 0)
+        int64_t more = value(same) - value(same - 1);
+        int64_t further = size(same) - size(same - 1);
+        if (more % further != 0)
           continue;
-        line.f = (value(same) - value(0)) / (size(same) - size(0));
+        line.f = more / further;
       }
       Wide rise =
           value(other) - value(0) - Wide(line.f) * (size(other) - size(0));

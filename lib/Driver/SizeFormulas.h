@@ -24,6 +24,16 @@ using SizePoint = std::vector<int64_t>;
 std::optional<int64_t> evaluateFormula(mlir::AffineExpr formula,
                                        const SizePoint &point);
 
+/// What comes some steps behind the first of three numbers that are a step
+/// apart and grow evenly, or as squares. Wraps around.
+inline int64_t continueEvenly(int64_t first, int64_t second, int64_t third,
+                              int64_t times) {
+  uint64_t begin = uint64_t(first), rise = uint64_t(second) - begin,
+           bend = uint64_t(third) - uint64_t(second) - rise;
+  return int64_t(begin + uint64_t(times) * rise +
+                 uint64_t(times * (times - 1) / 2) * bend);
+}
+
 class SizeFormulas {
 public:
   /// `points`: where numbers are known. The largest sizes come first, then

@@ -46,6 +46,35 @@ static SizeCut halve(const std::vector<SizeRange> &ranges) {
   return {symbol, range.minimum + sizesOf(range) / 2 * range.step};
 }
 
+/// Where nothing says at which sizes of which symbol a model differs, it may be
+/// at each size of a symbol with few. Tries the largest of those alone, for all
+/// sizes of the others; where that works, gives a part for each further one.
+static std::vector<std::vector<SizeRange>> fixSymbol(
+    const std::vector<SizeRange> &ranges, unsigned allowed,
+    const std::function<SizeTrial(const std::vector<SizeRange> &)> &tries) {
+  std::vector<std::vector<SizeRange>> parts;
+  auto isOpen = [](const SizeRange &range) { return sizesOf(range) > 1; };
+  auto few = std::min_element(ranges.begin(), ranges.end(),
+                              [&](const auto &x, const auto &y) {
+                                return std::pair(!isOpen(x), sizesOf(x)) <
+                                       std::pair(!isOpen(y), sizesOf(y));
+                              });
+  if (std::count_if(ranges.begin(), ranges.end(), isOpen) < 2 ||
+      sizesOf(*few) > allowed)
+    return parts;
+  size_t symbol = few - ranges.begin();
+  auto partAt = [&](int64_t size) {
+    std::vector<SizeRange> part = ranges;
+    part[symbol].minimum = part[symbol].maximum = size;
+    return part;
+  };
+  if (tries(partAt(few->maximum)).outcome != SizeTrial::Works)
+    return parts;
+  for (int64_t size = few->minimum; size != few->maximum; size += few->step)
+    parts.push_back(partAt(size));
+  return parts;
+}
+
 bool ashlar::cutIntoPieces(
     const std::vector<SizeRange> &whole, const SizeTrial &known, unsigned most,
     const std::function<SizeTrial(const std::vector<SizeRange> &)> &tries) {
@@ -67,6 +96,12 @@ bool ashlar::cutIntoPieces(
       return false;
     if (countSizes(ranges, 2) < 2)
       return false;
+    if (!trial.cut)
+      if (auto parts = fixSymbol(ranges, allowed, tries); !parts.empty()) {
+        ++working;
+        left.insert(left.end(), parts.begin(), parts.end());
+        continue;
+      }
     SizeCut cut = trial.cut ? *trial.cut : halve(ranges);
     SizeRange &range = ranges[cut.symbol];
     if (cut.first <= range.minimum || cut.first > range.maximum)

@@ -47,6 +47,7 @@ CompileResult SizedCompilation::readAt(const SizePoint &point, Stage until,
   reading.printsIR = false;
   reading.choices = choices;
   reading.sizesAreFormulas = true;
+  reading.sizesOnly = true;
   reading.beforeSimplify = [&](ModuleOp model) { sizedOps.keepIn(model); };
   reading.afterTile = nullptr;
   reading.afterFuse = [&](ModuleOp fused) {
@@ -224,6 +225,8 @@ void SizedCompilation::findSizedOps() {
   };
   for (auto [i, range] : llvm::enumerate(options.sizes))
     for (int64_t times : {int64_t(1), SizeFormulas::largestDivisor + 1}) {
+      if (range.minimum == range.maximum)
+        continue;
       SizePoint point = largest;
       point[i] -= times * range.step;
       if (point[i] >= std::max<int64_t>(range.minimum, 2) && take(point))
@@ -248,9 +251,67 @@ void SizedCompilation::makeRoom() {
     ends.assign(options.sizes.size(), true);
 }
 
-/// Looks at sizes along each symbol by itself: a whole period of each division
-/// that could be there, beyond the largest size or, where the model is another
-/// one there, below; then at some along all symbols.
+/// Whether all numbers grow evenly, or as squares, over the sizes from a place
+/// in `points` on, which are `times` steps from the largest.
+bool SizedCompilation::numbersGrowEvenly(size_t begin,
+                                         ArrayRef<int64_t> times) const {
+  const View &largest = seen.front();
+  auto areEven = [&](auto numbersOf) {
+    using Numbers = std::optional<std::vector<int64_t>>;
+    Numbers own = numbersOf(largest), first = numbersOf(seen[begin]),
+            second = numbersOf(seen[begin + 1]);
+    for (auto [i, count] : llvm::enumerate(times.drop_front(2))) {
+      Numbers other = numbersOf(seen[begin + 2 + i]);
+      if (!first || !second || !other)
+        return false;
+      for (size_t j = 0; j != own->size(); ++j)
+        if ((*other)[j] !=
+            continueEvenly((*own)[j], (*first)[j], (*second)[j], count))
+          return false;
+    }
+    return true;
+  };
+  for (size_t i = 0; i != largest.programs.size(); ++i)
+    if (!areEven([&](const View &at) {
+          return std::optional(at.programs[i].numbers);
+        }))
+      return false;
+  return areEven([&](const View &at) {
+           return numbersLike(*largest.graph, *at.graph);
+         }) &&
+         areEven([&](const View &at) {
+           return numbersLike(*largest.folded, *at.folded);
+         });
+}
+
+/// Takes sizes that are more and more steps from the largest along a symbol,
+/// above or below. Where no number is divided, which few sizes show, these are
+/// enough; else a whole period of each division that could be there is looked
+/// at. Says whether it was to the end.
+bool SizedCompilation::lookAlong(size_t symbol, int64_t way) {
+  constexpr int64_t period = SizeFormulas::largestDivisor;
+  constexpr int64_t far[] = {3 * period + 7, 5 * period + 7};
+  const SizeRange &range = options.sizes[symbol];
+  auto look = [&](int64_t times) {
+    SizePoint point = points.front();
+    point[symbol] += way * times * range.step;
+    // A dim of one is another model: it broadcasts, and is dropped.
+    return point[symbol] >= std::max<int64_t>(range.minimum, 2) && take(point);
+  };
+  size_t begin = points.size();
+  if (!look(1) || !look(2))
+    return false;
+  bool reachesFar = look(far[0]) && look(far[1]);
+  if (reachesFar && numbersGrowEvenly(begin, {1, 2, far[0], far[1]}))
+    return true;
+  int64_t times = 3;
+  while (times <= period && look(times))
+    ++times;
+  return times > period;
+}
+
+/// Looks at sizes along each symbol by itself, beyond the largest size or,
+/// where the model is another one there, below; then at some along all symbols.
 CompileResult SizedCompilation::readAll() {
   SizePoint largest;
   for (const SizeRange &range : options.sizes)
@@ -264,35 +325,24 @@ CompileResult SizedCompilation::readAll() {
   std::vector<int64_t> ways;
   for (auto [number, range] : llvm::enumerate(options.sizes)) {
     size_t i = number;
-    constexpr int64_t period = SizeFormulas::largestDivisor;
     size_t before = points.size(), most = 0;
     isOtherModel = false;
     ways.push_back(0);
+    if (range.minimum == range.maximum)
+      continue;
     for (int64_t way : {1, -1}) {
-      if (points.size() - before >= size_t(period))
-        break;
       if (way > 0 && !ends.empty() && ends[i])
         continue;
       size_t begin = points.size();
-      auto look = [&](int64_t by) {
-        SizePoint point = largest;
-        point[i] += way * by * options.sizes[i].step;
-        // A dim of one is another model: it broadcasts, and is dropped.
-        return point[i] >= std::max<int64_t>(options.sizes[i].minimum, 2) &&
-               take(point);
-      };
-      int64_t by = 1;
-      while (by <= period && look(by))
-        ++by;
-      for (int64_t times : {3, 5})
-        if (by > period)
-          look(times * period + 7);
+      bool isWhole = lookAlong(i, way);
       if (points.size() - begin > most) {
         most = points.size() - begin;
         ways.back() = way;
       }
+      if (isWhole)
+        break;
     }
-    if (points.size() != before || range.minimum == range.maximum)
+    if (points.size() != before)
       continue;
     isOfForms = isOtherModel || different.empty();
     if (isOtherModel)
@@ -311,7 +361,7 @@ CompileResult SizedCompilation::readAll() {
     SizePoint point = largest;
     for (size_t i = 0; i != point.size(); ++i)
       point[i] += ways[i] * by * options.sizes[i].step;
-    if (point.size() > 1)
+    if (llvm::count(ways, 0) + 1 < int64_t(ways.size()))
       take(point);
   }
   return result;

@@ -14,6 +14,7 @@
 #include "SizePieces.h"
 #include "SizedOps.h"
 #include "ashlar/Driver/Compile.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace ashlar {
 
@@ -75,6 +76,8 @@ private:
   void makeRoom();
   CompileResult readAll();
   bool take(const SizePoint &point);
+  bool numbersGrowEvenly(size_t begin, llvm::ArrayRef<int64_t> times) const;
+  bool lookAlong(size_t symbol, int64_t way);
   void predictLosses();
   CompileResult readAt(const SizePoint &point, Stage until, View &view,
                        llvm::raw_ostream &log);
@@ -89,7 +92,7 @@ private:
   // CheckSizes.cpp
   bool checkAll();
   std::vector<SizePoint> pointsToCheck() const;
-  bool dividesUnseen(unsigned symbol) const;
+  llvm::SetVector<mlir::AffineExpr> divisionsUnseen(unsigned symbol) const;
   bool agreesAt(const SizePoint &point, std::string &node,
                 llvm::raw_ostream &log);
   bool agreesAt(const SizePoint &point);

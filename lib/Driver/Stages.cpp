@@ -97,6 +97,7 @@ LogicalResult Compilation::fuse() {
     tiling.exactConvolution =
         options.exactConvolution || saving.exactConvolution;
     tiling.choices = hooks.choices;
+    tiling.sizesOnly = hooks.sizesOnly;
     tiling.fuse = options.fuse;
     tiling.tuning = tunings[numberOf(target)];
     tiling.refused = tries.refusedOf(numberOf(target));

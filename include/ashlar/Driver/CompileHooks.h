@@ -29,6 +29,8 @@ struct CompileHooks {
   std::function<void(mlir::OpPassManager &)> beforeKernels;
   /// What runs after fuse has written formulas for the options' open sizes.
   bool sizesAreFormulas = false;
+  /// Nobody reads the elements of weights that the stage `fuse` makes.
+  bool sizesOnly = false;
   /// Whether what stopping early leaves is printed.
   bool printsIR = true;
   /// Gets what would be written.

@@ -18,7 +18,9 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AsmState.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <array>
 #include <cstring>
 #include <random>
 
@@ -77,11 +79,14 @@ private:
   SmallVector<float, 0> owned;
 };
 
+/// Of a box along each dim.
+constexpr int64_t mostPlaces = 6;
+
 /// matrix * box * transposed matrix, for a box of `in` by `in`.
 template <typename T>
 void sandwich(ArrayRef<double> matrix, int64_t in, const T *box, T *result) {
   int64_t out = matrix.size() / in;
-  SmallVector<T> half(out * in);
+  T half[mostPlaces * mostPlaces];
   for (int64_t r = 0; r != out; ++r)
     for (int64_t s = 0; s != in; ++s) {
       T sum = 0;
@@ -98,22 +103,23 @@ void sandwich(ArrayRef<double> matrix, int64_t in, const T *box, T *result) {
     }
 }
 
+using Taps = std::array<double, mostPlaces * mostPlaces>;
+
 /// The transformed 3x3 weights of one pair of channels.
-SmallVector<double> transformedTaps(const WinogradTransform &transform,
-                                    const Weights &weights, int64_t o,
-                                    int64_t c) {
+Taps transformedTaps(const WinogradTransform &transform, const Weights &weights,
+                     int64_t o, int64_t c) {
+  assert(transform.places() <= mostPlaces && "a larger box than is known");
   double taps[9];
   for (int64_t i = 0; i != 9; ++i)
     taps[i] = weights.at(o, c, i / 3, i % 3);
-  SmallVector<double> result(transform.places() * transform.places());
+  Taps result;
   sandwich(transform.filter, 3, taps, result.data());
   return result;
 }
 
 /// All transformed weights, (place, channel, output channel).
-DenseResourceElementsAttr transformWeights(const WinogradTransform &transform,
-                                           const Weights &weights,
-                                           MLIRContext *context) {
+AsmResourceBlob transformWeights(const WinogradTransform &transform,
+                                 const Weights &weights) {
   int64_t places = transform.places() * transform.places();
   int64_t area = weights.channels * weights.outputs;
   AsmResourceBlob blob = HeapAsmResourceBlob::allocate(
@@ -121,13 +127,11 @@ DenseResourceElementsAttr transformWeights(const WinogradTransform &transform,
   auto *data = reinterpret_cast<float *>(blob.getMutableData().data());
   for (int64_t c = 0; c != weights.channels; ++c)
     for (int64_t o = 0; o != weights.outputs; ++o) {
-      SmallVector<double> taps = transformedTaps(transform, weights, o, c);
+      Taps taps = transformedTaps(transform, weights, o, c);
       for (int64_t p = 0; p != places; ++p)
         data[p * area + c * weights.outputs + o] = float(taps[p]);
     }
-  auto type = RankedTensorType::get({places, weights.channels, weights.outputs},
-                                    Float32Type::get(context));
-  return DenseResourceElementsAttr::get(type, "winograd", std::move(blob));
+  return blob;
 }
 
 /// The largest difference to exact sums over boxes of normal random inputs,
@@ -143,8 +147,8 @@ double estimateError(const WinogradTransform &transform,
     int64_t o = i * weights.outputs / samples;
     SmallVector<double> exact(area, 0);
     SmallVector<float> sums(places, 0), results(area);
+    SmallVector<float> box(places), spread(places);
     for (int64_t c = 0; c != weights.channels; ++c) {
-      SmallVector<float> box(places), spread(places);
       // Sums of four uniform numbers: close to normal, and the same on every
       // machine, which the library's normal distribution is not.
       for (float &value : box) {
@@ -159,7 +163,7 @@ double estimateError(const WinogradTransform &transform,
             for (int64_t s = 0; s != 3; ++s)
               exact[u * size + v] +=
                   weights.at(o, c, r, s) * double(box[(u + r) * reach + v + s]);
-      SmallVector<double> taps = transformedTaps(transform, weights, o, c);
+      Taps taps = transformedTaps(transform, weights, o, c);
       sandwich(transform.input, reach, box.data(), spread.data());
       for (int64_t p = 0; p != places; ++p)
         sums[p] += float(taps[p]) * spread[p];
@@ -352,9 +356,11 @@ struct FormWinograd : ashlar::impl::FormWinogradPassBase<FormWinograd> {
   using FormWinogradPassBase::FormWinogradPassBase;
   FormWinograd(const MachineModel &machine,
                std::shared_ptr<StrategyTuning> tuning, bool openSizes,
-               int64_t scratchBytes, std::shared_ptr<FirstChoices> choices)
+               int64_t scratchBytes, std::shared_ptr<FirstChoices> choices,
+               bool sizesOnly)
       : machine(machine), tuning(std::move(tuning)), openSizes(openSizes),
-        scratchBytes(scratchBytes), choices(std::move(choices)) {}
+        scratchBytes(scratchBytes), choices(std::move(choices)),
+        sizesOnly(sizesOnly) {}
 
   LogicalResult initialize(MLIRContext *context) override {
     return readMachineOption(context, machineName, machine);
@@ -369,19 +375,29 @@ struct FormWinograd : ashlar::impl::FormWinogradPassBase<FormWinograd> {
     if (choices)
       first = choices->find(getOperation(), kind);
     for (Convolution &convolution : convolutions)
-      rewrite(convolution);
+      note(rewrite(convolution));
     if (choices)
       choices->note(getOperation(), kind, std::move(found));
   }
 
 private:
-  /// What this convolution became with the first sizes: results along a dim of
-  /// a box, columns of a panel.
-  std::optional<std::pair<int64_t, int64_t>> firstChoice() const {
+  struct Choice {
+    int64_t outputs = 0; ///< along a dim of a box; 0: without transforms
+    int64_t columns = 0; ///< of a panel
+    double error = 0;
+  };
+
+  /// What this convolution became with the first sizes.
+  std::optional<Choice> firstChoice() const {
     size_t at = found.size();
-    if (at + 1 >= first.size())
+    if (at + numbers > first.size())
       return std::nullopt;
-    return std::pair(first[at], first[at + 1]);
+    return Choice{first[at], first[at + 1],
+                  llvm::bit_cast<double>(first[at + 2])};
+  }
+  void note(const Choice &choice) {
+    llvm::append_values(found, choice.outputs, choice.columns,
+                        llvm::bit_cast<int64_t>(choice.error));
   }
 
   /// Whoever reads results and operands of the epilogue in steps of lanes needs
@@ -398,14 +414,15 @@ private:
     return true;
   }
 
-  void rewrite(Convolution &convolution) {
+  /// Says what it became.
+  Choice rewrite(Convolution &convolution) {
     tile::ContractOp op = convolution.op;
-    auto before = firstChoice();
-    llvm::append_values(found, 0, 0);
+    std::optional<Choice> before = firstChoice();
     TypedAttr constant = constantBehindReshapes(op.getB());
     auto refuse = [&](const std::string &why) {
       remark::missed(op.getLoc(), about(op, "Winograd", "winograd"))
           << "is computed directly: " << remark::metric("Reason", why);
+      return Choice();
     };
     if (!constant)
       return refuse("its weights are not constant");
@@ -426,10 +443,11 @@ private:
       if (wantsRemarks(op))
         tried +=
             llvm::formatv("; F({0},3) would take {1:f0}", outputs, plan.cycles);
-      if (before ? before->first != outputs : plan.cycles >= best.cycles)
+      if (before ? before->outputs != outputs : plan.cycles >= best.cycles)
         continue;
       double estimate =
-          estimateError(tile::winogradTransform(outputs), weights);
+          before ? before->error
+                 : estimateError(tile::winogradTransform(outputs), weights);
       if (estimate > maximumError) {
         tried += llvm::formatv(" with an error of {0:e1}, over {1:e1}",
                                estimate, maximumError);
@@ -450,10 +468,9 @@ private:
         << ", error on random inputs "
         << remark::metric("Error", llvm::formatv("{0:e1}", error).str());
     explainScratch(convolution, core, best);
-    int64_t columns =
-        replace(convolution, best, weights, error, before ? before->second : 0);
-    found.end()[-2] = best.outputs;
-    found.end()[-1] = columns;
+    int64_t columns = replace(convolution, best, weights, error,
+                              before ? before->columns : 0);
+    return {best.outputs, columns, error};
   }
 
   /// What it costs that a worker may not keep as much as is fastest.
@@ -489,9 +506,14 @@ private:
         plan.columns != 0 ? plan.columns : llvm::divideCeil(n[2], plan.outputs);
     int64_t count = plan.perWorker * columns;
     // The products alone, for the choice of their strategy.
+    auto type =
+        RankedTensorType::get({places, weights.channels, n[3]}, element);
     Value taps = arith::ConstantOp::create(
         b, op.getB().getLoc(),
-        transformWeights(transform, weights, &getContext()));
+        DenseResourceElementsAttr::get(
+            type, "winograd",
+            sizesOnly ? UnmanagedAsmResourceBlob::allocateWithAlign({}, 64)
+                      : transformWeights(transform, weights)));
     Value boxes = tensor::EmptyOp::create(
         b, location, {places, count, weights.channels}, element);
     Value sums =
@@ -533,15 +555,17 @@ private:
   bool openSizes = false;
   int64_t scratchBytes = 0;
   std::shared_ptr<FirstChoices> choices;
-  std::vector<int64_t> first, found; ///< two numbers for each convolution
+  bool sizesOnly = false;
+  static constexpr size_t numbers = 3; ///< for each convolution
+  std::vector<int64_t> first, found;
 };
 } // namespace
 
-std::unique_ptr<Pass>
-ashlar::createFormWinogradPass(const MachineModel &machine,
-                               std::shared_ptr<StrategyTuning> tuning,
-                               bool openSizes, int64_t scratchBytes,
-                               std::shared_ptr<FirstChoices> choices) {
+std::unique_ptr<Pass> ashlar::createFormWinogradPass(
+    const MachineModel &machine, std::shared_ptr<StrategyTuning> tuning,
+    bool openSizes, int64_t scratchBytes, std::shared_ptr<FirstChoices> choices,
+    bool sizesOnly) {
   return std::make_unique<FormWinograd>(machine, std::move(tuning), openSizes,
-                                        scratchBytes, std::move(choices));
+                                        scratchBytes, std::move(choices),
+                                        sizesOnly);
 }

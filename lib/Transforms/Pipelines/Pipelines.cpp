@@ -144,7 +144,7 @@ static void addContractPasses(OpPassManager &function, bool joins, bool all,
       options.takes(PipelineStep::FormWinograd))
     function.addPass(createFormWinogradPass(
         options.machine, options.tuning, options.openSizes,
-        options.scratchBytes, options.choices));
+        options.scratchBytes, options.choices, options.sizesOnly));
   if (all && options.takes(PipelineStep::MergeContracts))
     function.addPass(
         createMergeContractsPass(options.machine, options.openSizes));

@@ -83,6 +83,29 @@ TEST(SizePiecesTest, FewSizesThatDifferSomehowAreHalved) {
   EXPECT_LT(fewer.trials, 14u);
 }
 
+TEST(SizePiecesTest, WhatDiffersAtEachOfFewSizesHasAPartForEach) {
+  std::vector<Ranges> working;
+  unsigned trials = 0;
+  auto tries = [&](const Ranges &part) -> SizeTrial {
+    ++trials;
+    if (part[0].minimum != part[0].maximum)
+      return {SizeTrial::Differs};
+    working.push_back(part);
+    return {SizeTrial::Works};
+  };
+  Ranges whole = {SizeRange{"B", 2, 8, 2}, SizeRange{"T", 4, 500}};
+  EXPECT_TRUE(cutIntoPieces(whole, {SizeTrial::Differs}, 4, tries));
+  ASSERT_EQ(working.size(), 4u);
+  EXPECT_EQ(trials, 4u);
+  for (int64_t i = 0; i != 4; ++i) {
+    EXPECT_EQ(working[i][0].minimum, 8 - 2 * i);
+    EXPECT_EQ(working[i][1].text(), "T=4..500");
+  }
+  // There are more of them than parts.
+  working.clear();
+  EXPECT_FALSE(cutIntoPieces(whole, {SizeTrial::Differs}, 3, tries));
+}
+
 TEST(SizePiecesTest, ThereAreNoMoreThanAsked) {
   for (unsigned most : {1, 2, 3}) {
     Model model{{20, 40, 60}};

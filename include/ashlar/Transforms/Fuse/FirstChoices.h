@@ -23,7 +23,7 @@ public:
     PanelColumns, ///< of each contraction
     Devices,      ///< of each operation that may run elsewhere
     Winograd,     ///< of each convolution: results along a dim of a box, 0 for
-                  ///< none; columns of a panel
+                  ///< none; columns of a panel; bits of the estimated error
   };
 
   /// What a contraction is predicted to take at some sizes beside columns for

@@ -30,7 +30,7 @@ std::unique_ptr<mlir::Pass>
 createFormWinogradPass(const MachineModel &machine,
                        std::shared_ptr<StrategyTuning> tuning, bool openSizes,
                        int64_t scratchBytes,
-                       std::shared_ptr<FirstChoices> choices);
+                       std::shared_ptr<FirstChoices> choices, bool sizesOnly);
 std::unique_ptr<mlir::Pass>
 createMergeContractsPass(const MachineModel &machine, bool openSizes);
 /// Companions in the order of their numbers, from 1 on. `hostStandsIn`: what

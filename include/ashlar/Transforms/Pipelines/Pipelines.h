@@ -37,6 +37,8 @@ struct TileOptions {
   /// them.
   bool openSizes = false;
   std::shared_ptr<FirstChoices> choices; ///< of other sizes; may be null
+  /// Nobody reads the elements of weights that passes make.
+  bool sizesOnly = false;
   /// What one worker of a kernel should take of scratch at most, where that can
   /// be had by smaller boxes; 0: as much as is fast.
   int64_t scratchBytes = 0;
