@@ -135,10 +135,11 @@ def environment_of(who, context):
     return {"OCL_ICD_VENDORS": str(vendors)}
 
 
-def open_ours(context, model, path, folder, feeds):
+def open_ours(context, model, path, folder, programs, feeds):
     """What is known of each program of ours, and those that can run."""
     rows, opened = {}, {}
-    for who, (target, device) in PROGRAMS.items():
+    for who in programs:
+        target, device = PROGRAMS[who]
         module = folder / f"{model.name}.{target.replace(':', '-')}.ash"
         row = rows[who] = {}
         try:
@@ -156,9 +157,9 @@ def open_ours(context, model, path, folder, feeds):
     return rows, opened
 
 
-def measure(context, model, path, folder):
+def measure(context, model, path, folder, programs):
     feeds = model.cases(path)[0].feeds
-    rows, opened = open_ours(context, model, path, folder, feeds)
+    rows, opened = open_ours(context, model, path, folder, programs, feeds)
     try:
         opened["openvino"] = Peer(path, feeds)
     except (Refused, ImportError) as why:
@@ -297,9 +298,10 @@ def run(arguments, context):
         with models[name].prepare(context.work) as path:
             if arguments.prepare:
                 open_ours(context, models[name], path, modules,
-                          models[name].cases(path)[0].feeds)
+                          arguments.programs, models[name].cases(path)[0].feeds)
                 continue
-            results[name] = measure(context, models[name], path, modules)
+            results[name] = measure(context, models[name], path, modules,
+                                    arguments.programs)
         print(table({name: results[name]}), flush=True)
     return results
 
@@ -310,6 +312,8 @@ def main():
     name, features = machine.processor()
     parser.add_argument("--about", default=", ".join([name, *features]),
                         help="what the report says of the machine")
+    parser.add_argument("--programs", nargs="+", default=list(PROGRAMS),
+                        choices=PROGRAMS, help="only these of ours")
     parser.add_argument("--prepare", action="store_true",
                         help="fill --modules, and measure nothing")
     arguments = parser.parse_args()
