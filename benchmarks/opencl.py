@@ -8,6 +8,10 @@ processor's time of a run, all threads together, which is what can be compared
 on a machine that has other work. A load is one with nothing in the driver's
 cache, which the turns then load from: most of it is what the driver compiles.
 Writes opencl.md and opencl.json.
+On a machine that is quiet for a minute at a time: `--modules=DIR --prepare`
+compiles and loads what is missing in DIR, and `--modules=DIR --merge` measures
+one model after the other; `launches` in place of a model is what a kernel's
+launch costs.
 `. scripts/opencl_env.sh` before it, so that there is a driver. Where ASHLAR_POCL
 names the library of PoCL, and there is llvm-spirv-15, opencl:pocl runs there.
 """
@@ -26,7 +30,9 @@ from measure import machine
 from measure.context import Context, Refused, first_error, only
 from measure.contenders import Ours, OpenVINO
 
-NAMES = ["mobilenet_v2", "minilm_l6", "resnet50", "ppocr_det", "bert_base"]
+LAUNCHES_ALONE = "launches"  # in place of a model
+NAMES = ["mobilenet_v2", "minilm_l6", "resnet50", "ppocr_det", "bert_base",
+         LAUNCHES_ALONE]
 PROGRAMS = {"cpu": ("cpu", "cpu:0"), "opencl:avx2": ("opencl:avx2", "opencl:0"),
             "opencl:generic": ("opencl:generic", "opencl:0")}
 POCL = os.environ.get("ASHLAR_POCL")
@@ -76,17 +82,20 @@ class Watch:
 
 class OnDevice(Ours):
     """Each turn is a process of its own, which loads what the driver compiled
-    in front of the first."""
+    in front of the first; that and its time stay beside the module."""
 
     def __init__(self, context, module, feeds, device, environment):
         super().__init__(context, module, feeds, 1)
         self.environment = environment
-        cache = context.work / f"{module.stem}.cache"
+        cache = module.with_suffix(".cache")
         cache.mkdir(exist_ok=True)
         self.command += [f"--device={device}", "--placement=strict",
                          f"--driver-cache={cache}"]
-        told = self.watch("--min-time=0").end()
-        self.load = told["load_us"] / 1e6
+        first = module.with_suffix(".load.json")
+        if not first.exists():
+            told = self.watch("--min-time=0").end()
+            first.write_text(json.dumps(told["load_us"] / 1e6))
+        self.load = json.loads(first.read_text())
         self.least, self.used = [], []
 
     def watch(self, *more):
@@ -126,10 +135,11 @@ def environment_of(who, context):
     return {"OCL_ICD_VENDORS": str(vendors)}
 
 
-def measure(context, model, path, folder):
-    feeds = model.cases(path)[0].feeds
+def open_ours(context, model, path, folder, programs, feeds):
+    """What is known of each program of ours, and those that can run."""
     rows, opened = {}, {}
-    for who, (target, device) in PROGRAMS.items():
+    for who in programs:
+        target, device = PROGRAMS[who]
         module = folder / f"{model.name}.{target.replace(':', '-')}.ash"
         row = rows[who] = {}
         try:
@@ -144,6 +154,12 @@ def measure(context, model, path, folder):
             opened[who] = OnDevice(context, module, feeds, device, environment)
         except Refused as why:
             row["refused"] = str(why)
+    return rows, opened
+
+
+def measure(context, model, path, folder, programs):
+    feeds = model.cases(path)[0].feeds
+    rows, opened = open_ours(context, model, path, folder, programs, feeds)
     try:
         opened["openvino"] = Peer(path, feeds)
     except (Refused, ImportError) as why:
@@ -261,12 +277,33 @@ ABOUT = ["# The target opencl on a driver for processors\n",
 def report(about, results):
     models = {name: rows for name, rows in results.items()
               if name not in LAUNCHES}
-    loads = [rows["load average"] for rows in models.values()]
+    loads = [rows["load average"] for rows in models.values()] or [0]
     told = "\n".join(ABOUT).format(about=about, low=min(loads),
                                    high=max(loads))
     return LICENCE + told + table(models) + "".join(
         launches_table(name, results[name]) for name in LAUNCHES
         if name in results)
+
+
+def run(arguments, context):
+    """{model or kind of launches: what was measured}; nothing with --prepare."""
+    models = {m.name: m for m in precision.model_list.all_models()}
+    modules, results = arguments.modules or context.work, {}
+    modules.mkdir(parents=True, exist_ok=True)
+    for name in arguments.names:
+        if name == LAUNCHES_ALONE:
+            if not arguments.prepare:
+                results.update(all_launch_costs(context.bin))
+            continue
+        with models[name].prepare(context.work) as path:
+            if arguments.prepare:
+                open_ours(context, models[name], path, modules,
+                          arguments.programs, models[name].cases(path)[0].feeds)
+                continue
+            results[name] = measure(context, models[name], path, modules,
+                                    arguments.programs)
+        print(table({name: results[name]}), flush=True)
+    return results
 
 
 def main():
@@ -275,20 +312,18 @@ def main():
     name, features = machine.processor()
     parser.add_argument("--about", default=", ".join([name, *features]),
                         help="what the report says of the machine")
+    parser.add_argument("--programs", nargs="+", default=list(PROGRAMS),
+                        choices=PROGRAMS, help="only these of ours")
+    parser.add_argument("--prepare", action="store_true",
+                        help="fill --modules, and measure nothing")
     arguments = parser.parse_args()
-    models = {m.name: m for m in precision.model_list.all_models()}
-    results = {}
     with tempfile.TemporaryDirectory() as folder, only(1):
-        context = Context(arguments.bin.resolve(), None, pathlib.Path(folder),
-                          arguments.seconds, arguments.rounds)
-        for name in arguments.names:
-            with models[name].prepare(context.work) as path:
-                results[name] = measure(context, models[name], path,
-                                        arguments.modules or context.work)
-            print(table({name: results[name]}), flush=True)
-        results.update(all_launch_costs(arguments.bin.resolve()))
-    precision.write(arguments, "opencl",
-                    functools.partial(report, arguments.about), results)
+        results = run(arguments, Context(
+            arguments.bin.resolve(), None, pathlib.Path(folder),
+            arguments.seconds, arguments.rounds))
+    if not arguments.prepare:
+        precision.write(arguments, "opencl",
+                        functools.partial(report, arguments.about), results)
 
 
 if __name__ == "__main__":

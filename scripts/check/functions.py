@@ -20,11 +20,15 @@ import numpy as np
 import scipy.special
 
 import double_functions
+import on_device
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXACT = {"exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log,
          "log1p": np.log1p, "tanh": np.tanh, "erf": scipy.special.erf}
-PRESETS = ["x86-64", "x86-64-v3", "x86-64-v4"]
+TARGETS = ["cpu:x86-64", "cpu:x86-64-v3", "cpu:x86-64-v4", "opencl:generic",
+           "opencl:subgroups"]
+# Of a machine without the instructions or the device.
+LACKING = re.compile(r"\[(UNSUPPORTED|NOT_FOUND)\]")
 # Where results or the way to them change: overflow, the first and the last
 # denormal result, the ends of polynomials, poles, saturation.
 TURNS = [0, 2.0 ** -126, 88.72284, 128, 87.33655, 103.97208, 126, 149, 150, 1,
@@ -75,20 +79,21 @@ def model(element, count):
 
 
 class Computed:
-    """The functions as a module of one preset computes them."""
+    """The functions as a module of one target computes them."""
 
-    def __init__(self, bin_folder, work, preset, element, count):
+    def __init__(self, bin_folder, work, target, element, count):
         self.bin, self.work = bin_folder, work
-        self.module = work / f"{preset}-{element}.ash"
+        self.device = f"{target.split(':')[0]}:0"
+        self.module = work / f"{element}.ash"
         source = work / f"{element}.mlir"
         source.write_text(model(element, count))
         subprocess.run([self.bin / "ashlar-compile", source, "-o", self.module,
-                        f"--target=cpu:{preset}", "--quiet"], check=True)
+                        f"--target={target}", "--quiet"], check=True)
 
     def __call__(self, x):
         np.save(self.work / "x.npy", x)
         result = subprocess.run(
-            [self.bin / "ashlar-run", self.module,
+            [self.bin / "ashlar-run", self.module, f"--device={self.device}",
              f"--input=arg0={self.work / 'x.npy'}", "--threads=1",
              f"--output-dir={self.work}"], text=True, capture_output=True)
         if result.returncode:
@@ -141,26 +146,28 @@ def arguments_of(element, exhaustive):
         yield sample()
 
 
-def check(bin_folder, preset, element, bounds, exhaustive):
+def check(bin_folder, target, element, bounds, exhaustive):
     """Passed, failed, skipped."""
     worst = {}
     with tempfile.TemporaryDirectory() as work:
         functions = None
         for x in arguments_of(element, exhaustive):
             functions = functions or Computed(
-                bin_folder, pathlib.Path(work), preset, element, len(x))
+                bin_folder, pathlib.Path(work), target, element, len(x))
             try:
                 measure(functions, x, worst)
             except RuntimeError as error:
-                print(f"SKIP functions {preset}: {error}")
-                return 0, 0, 1
+                is_lacking = LACKING.search(str(error))
+                print(f"{'SKIP' if is_lacking else 'FAIL'} functions {target}: "
+                      f"{error}")
+                return 0, not is_lacking, bool(is_lacking)
     failed = 0
     for name, (error, x, found) in worst.items():
         # Halves are rounded once more, from a result as good as f32's.
         bound = bounds[name] if element == "f32" else 0.51
-        print(f"{preset} {element} {name}: {error:.3f} ulp at {x!r}")
+        print(f"{target} {element} {name}: {error:.3f} ulp at {x!r}")
         if not error <= bound:
-            print(f"FAIL functions {name} of {element} on {preset}: expected "
+            print(f"FAIL functions {name} of {element} on {target}: expected "
                   f"an error of at most {bound} ulp, found {error:.3f}: "
                   f"{name}({x!r}) is {found!r}, not "
                   f"{EXACT[name](np.float64(x))!r}")
@@ -173,9 +180,10 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--mode", default="plain")
     parser.add_argument("--exhaustive", action="store_true")
-    parser.add_argument("--preset", action="append", choices=PRESETS)
+    parser.add_argument("--target", action="append", choices=TARGETS)
     arguments = parser.parse_args()
     bin_folder = arguments.build.resolve() / "bin"
+    on_device.find_driver()
     for program in ["ashlar-compile", "ashlar-run"]:
         if not (bin_folder / program).exists():
             print(f"SKIP functions: {program} is not built")
@@ -188,12 +196,12 @@ def main():
         print("0 passed, 1 failed, 0 skipped")
         return 1
     counts = np.zeros(3, int)
-    for preset in arguments.preset or PRESETS:
-        # On x86-64, halves are converted by operations on integers.
+    for target in arguments.target or TARGETS:
+        # On cpu:x86-64, halves are converted by operations on integers.
         for element in ["f32", "f16"]:
-            counts += check(bin_folder, preset, element, bounds,
+            counts += check(bin_folder, target, element, bounds,
                             arguments.exhaustive)
-    if not arguments.preset:
+    if not arguments.target:
         counts += double_functions.check(
             arguments.build.resolve(), (ROOT / "docs/numerics.md").read_text(),
             errors, 400 if arguments.exhaustive else 20)

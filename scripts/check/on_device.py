@@ -4,6 +4,7 @@ models, compiled for a target and run on a device."""
 
 import collections
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -65,6 +66,17 @@ def environment(**values):
                 os.environ[name] = value
 
 
+def find_driver():
+    """The environment in which OpenCL's loader finds the driver of setup.sh."""
+    said = subprocess.run(
+        ["bash", "-c", '. "$0" && printf %s "${OCL_ICD_VENDORS:-}"',
+         ROOT / "scripts/opencl_env.sh"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+        check=True).stdout
+    if said:
+        os.environ["OCL_ICD_VENDORS"] = said
+
+
 def why_not_built(tools):
     """Nothing, or which of the tools that a device's phase needs is missing."""
     for tool in ("ashlar-compile", "ashlar-run", "ashlar-check"):
@@ -123,10 +135,12 @@ def check_operators(arguments, tools, target, every, work, counts,
     counts.skipped += operators.show_unsupported(unsupported)
 
 
-def check_models(tools, target, device, names, work, counts, kernels):
+def check_models(tools, target, device, names, work, counts, kernels,
+                 like=None):
     """Models by name, all where that is None, on a device, or where its loader
-    puts them if that is None. Returns the folder with what the compiler left,
-    in which each model that ran has a file `kernels`; or None."""
+    puts them if that is None; beside the device `like`, if the target has a
+    program for it. Returns the folder with what the compiler left, in which
+    each model that ran has a file `kernels`; or None."""
     if names == []:
         return None
     temps = work / f"temps-{target}"
@@ -136,6 +150,8 @@ def check_models(tools, target, device, names, work, counts, kernels):
                f"--save-temps={temps}", *(names or [])]
     if device:
         command.append(f"--device={device}")
+    if like:
+        command.append(f"--like={like}")
     last = ""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, text=True,
@@ -159,6 +175,25 @@ def check_models(tools, target, device, names, work, counts, kernels):
     if not list(temps.glob(f"**/{kernels}")):
         counts.must(f"models on {target}", f"no {kernels} was left")
     return temps
+
+
+def why_not_held(tools, module, device, inputs):
+    """Nothing, or how a run takes other memory than the contract says: so much
+    is enough, a byte less is refused."""
+    done, said = call(tools / "ashlar-inspect", module, "--json")
+    if not done:
+        return first_error(said)
+    peak = json.loads(said)["contract"]["peak_bytes"]
+    for limit in (peak, peak - 1):
+        done, said = call(tools / "ashlar-run", module, f"--device={device}",
+                          "--placement=strict", f"--memory-limit={limit}",
+                          *inputs)
+        if limit == peak and not done:
+            return f"{peak} bytes are not enough: {first_error(said)}"
+        if limit < peak and (done or "OUT_OF_BUDGET" not in said):
+            return f"expected a refusal of {limit} bytes, one less than the " \
+                f"contract says, found {first_error(said)}"
+    return ""
 
 
 def check_edges(tools, target, device, counts):

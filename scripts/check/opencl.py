@@ -17,11 +17,11 @@ sample, in the mode full all operator tests and all models.
 """
 
 import argparse
+import contextlib
 import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
@@ -29,12 +29,13 @@ import numpy as np
 
 import operators
 from on_device import (Counts, call, check_edges, check_models,
-                       check_operators, count_said, environment, first_error,
-                       why_not_built)
+                       check_operators, count_said, environment, find_driver,
+                       first_error, why_not_built, why_not_held)
 
 ROOT = operators.ROOT
 sys.path.insert(0, str(ROOT / "test" / "Integration"))
 import ocloc_kernels  # noqa: E402
+import spirv_modules  # noqa: E402
 
 DEVICE = "opencl:0"
 PRESETS = ["generic", "subgroups"]  # avx2 is as generic, for other machines
@@ -82,20 +83,10 @@ NO_HALVES = re.compile("opencl:0 lacks cl_khr_fp16")  # numbers of 16 bits
 EVERY_POCL = {"plain": (60, 60), "quick": (400, 400), "full": (8, 8)}
 MODELS_POCL = {"plain": [], "quick": [],
                "full": ["hey_jarvis", "ppocr_cls", "mobilenet_v2"]}
-# hey_jarvis: the model that runs on two devices.
+# The model that runs on two devices, and whose memory is counted.
 BOTH = "hey_jarvis"
+FEED = "--input=x.1=random:7"  # its input
 TOLERANCE = 1e-4  # of the largest value
-
-
-def find_driver():
-    """The environment in which the loader finds the driver of setup.sh."""
-    said = subprocess.run(
-        ["bash", "-c", '. "$0" && printf %s "${OCL_ICD_VENDORS:-}"',
-         ROOT / "scripts/opencl_env.sh"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-        check=True).stdout
-    if said:
-        os.environ["OCL_ICD_VENDORS"] = said
 
 
 def why_no_device(tools, work):
@@ -117,35 +108,19 @@ def why_no_device(tools, work):
     return None  # what is wrong beside that, the tests tell
 
 
-def environment_of(module):
-    """OpenCL 2.2, whose SPIR-V is 1.2; it has neither subgroups that shuffle,
-    which take 1.3, nor numbers of 16 bits, which are an extension's."""
-    words = np.fromfile(module, np.uint32)
-    minor = int(words[1]) >> 8 & 255
-    at, capabilities = 5, set()
-    while words[at] & 0xFFFF == 17:
-        capabilities.add(int(words[at + 1]))
-        at += int(words[at]) >> 16
-    float16 = 9
-    return "opencl2.2" if minor <= 2 and float16 not in capabilities else \
-        f"spv1.{minor}"
-
-
 def check_spirv(folder, counts):
     """spirv-val on all that was compiled into the folder."""
-    validator = shutil.which("spirv-val")
     for file in sorted(folder.glob("**/kernels.spv")):
         name = f"spirv-val {file.relative_to(folder).parent}"
-        if not validator:
-            counts.skip(name, "there is no spirv-val (Debian: spirv-tools)")
-            continue
-        done, said = call(validator, "--target-env", environment_of(file), file)
-        counts.must(name, "" if done else first_error(said))
+        if spirv_modules.find_validator():
+            counts.must(name, spirv_modules.why_invalid(file))
+        else:
+            counts.skip(name, spirv_modules.MISSING)
 
 
-def run_models(tools, target, device, names, work, counts):
+def run_models(tools, target, device, names, work, counts, like=None):
     temps = check_models(tools, target, device, names, work, counts,
-                         "kernels.spv")
+                         "kernels.spv", like)
     if temps:
         check_spirv(temps, counts)
         shutil.rmtree(temps, ignore_errors=True)
@@ -175,8 +150,7 @@ def compare_devices(tools, path, work):
     results = []
     # opencl twice: it gives the same bytes each time.
     for device in ("cpu:0", DEVICE, DEVICE):
-        outputs, why = run_on(tools, module, device,
-                              ["--input=x.1=random:7"], work)
+        outputs, why = run_on(tools, module, device, [FEED], work)
         if why:
             return why
         results.append(outputs)
@@ -210,6 +184,7 @@ def check_level_zero(arguments, tools, work, counts):
         if arguments.mode != "quick":
             for target in ("level-zero:generic", LEVEL_ZERO):
                 check_edges(tools, target, device, counts)
+            check_memory(tools, LEVEL_ZERO, device, work, counts)
         for preset in UNIT_PRESETS[arguments.mode]:
             check_units(tools, preset, arguments.mode, device, work, counts)
         temps = check_models(tools, LEVEL_ZERO, device,
@@ -310,19 +285,35 @@ def check_presets(arguments, tools, work, counts):
         check_operators(arguments, tools, target, EVERY[arguments.mode, like],
                         work, counts, ALWAYS, REFUSED[like])
         check_edges(tools, target, DEVICE, counts)
-        run_models(tools, target, DEVICE, MODELS[arguments.mode, like], work,
-                   counts)
+        run_models(tools, f"cpu,{target}", DEVICE, MODELS[arguments.mode, like],
+                   work, counts, "cpu:0")
+        check_memory(tools, target, DEVICE, work, counts)
+
+
+@contextlib.contextmanager
+def model_of_both(work):
+    import model_list  # what it needs is in the tests' environment
+    model, = [m for m in model_list.all_models() if m.name == BOTH]
+    with model.prepare(work) as path:
+        yield path
 
 
 def check_both(arguments, tools, work, counts):
     """One program for two devices, and a file with a program for each."""
     run_models(tools, BESIDE, None, MODELS_BESIDE[arguments.mode], work, counts)
-    sys.path.insert(0, str(ROOT / "test" / "Integration"))
-    import model_list  # what it needs is in the tests' environment
-    model, = [m for m in model_list.all_models() if m.name == BOTH]
-    with model.prepare(work) as path:
+    with model_of_both(work) as path:
         counts.must(f"{BOTH} for cpu and opencl in one file",
                     compare_devices(tools, path, work))
+
+
+def check_memory(tools, target, device, work, counts):
+    """What a budget counts is what the contract says."""
+    module = work / "held.ash"
+    with model_of_both(work) as path:
+        done, said = call(tools / "ashlar-compile", path, "-o", module,
+                          f"--target={target}")
+    counts.must(f"the memory of {BOTH} on {target}", why_not_held(
+        tools, module, device, [FEED]) if done else first_error(said))
 
 
 PARTS = {"presets": check_presets, "both": check_both, "as-gpu": check_as_gpu,

@@ -8,8 +8,10 @@ model_list.py says where another is derived).
 ONNX Runtime's answers are kept in .deps/expected. With --guarded, all of them
 run once more on the device `guard`, whose memory is closed to all but
 its own work: the same program must give the same bytes there. With --device,
-programs run there (--compile-flag=--target=T makes some for it). With --bench,
-one thread of ours is timed beside one thread of ONNX Runtime's, in turns.
+programs run there (--compile-flag=--target=T makes some for it), and with
+--like, which names another device of the same file, agree with those there as
+well. With --bench, one thread of ours is timed beside one thread of ONNX
+Runtime's, in turns.
 """
 
 import argparse
@@ -21,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from typing import NamedTuple
 
 import numpy as np
 import onnxruntime
@@ -29,6 +32,7 @@ import measured_process
 import model_list
 
 CACHE = model_list.ROOT / ".deps" / "expected"
+LIKE = 1e-4  # of the largest value: between two devices
 COMPILE_SECONDS = 30
 COMPILER_MEMORY = 400 << 20  # beyond the weights
 ROUNDS = 3
@@ -36,6 +40,14 @@ ROUNDS = 3
 
 class Failure(Exception):
     pass
+
+
+class Found(NamedTuple):
+    """What a run of one case showed."""
+    worst: float          # the largest difference from what is expected
+    text: str = ""        # that was read
+    guard_s: float = 0.0  # seconds on the device guard
+    like: float = 0.0     # the largest difference from another device
 
 
 def run(*command, timeout):
@@ -156,22 +168,38 @@ def check_guarded(library, command, names, work):
     return result.seconds
 
 
+def check_like(command, device, names, work):
+    """The same command on another device of the file: the largest difference
+    from there."""
+    outputs = [work / f"out-{index}.npy" for index in range(len(names))]
+    before = [np.load(file) for file in outputs]
+    run(*command, f"--device={device}", timeout=600)
+    worst = 0.0
+    for name, file, ours in zip(names, outputs, before):
+        found = difference(ours, np.load(file))
+        worst = max(worst, found)
+        if found > LIKE:
+            raise Failure(f"output {name} differs from {device}'s by "
+                          f"{found:.2e}, over {LIKE:.2g}")
+    return worst
+
+
 def check_case(tools, model, path, module, theirs, case, work, guarded=None,
-               on_device=()):
-    """Runs one case: its largest difference, of text what was read, and the
-    seconds on the device guard."""
+               on_device=(), like=None):
+    """Runs one case, on the device `like` as well where one is named: what
+    was Found."""
     expected = theirs.outputs(case)
     if case.expected is not None:
         expected = [(name, values) for (name, _), values
                     in zip(expected, case.expected)]
-    command = [tools / "ashlar-run", module, *on_device]
+    command = [tools / "ashlar-run", module]
     for index, (name, values) in enumerate(case.feeds.items()):
         np.save(work / f"in-{index}.npy", values)
         command.append(f"--input={name}={work / f'in-{index}.npy'}")
     for index, (name, _) in enumerate(expected):
         (work / f"out-{index}.npy").unlink(missing_ok=True)
         command.append(f"--output={name}={work / f'out-{index}.npy'}")
-    run(*command, timeout=600)
+    run(*command, *on_device, timeout=600)
     worst, text = 0.0, ""
     for index, (name, values) in enumerate(expected):
         ours = np.load(work / f"out-{index}.npy")
@@ -187,7 +215,9 @@ def check_case(tools, model, path, module, theirs, case, work, guarded=None,
         wanted = model_list.read_text(path, values)
         if text != wanted:
             raise Failure(f"read {text!r}, expected {wanted!r}")
-    return worst, text, guard_s
+    beside = check_like(command, like, [name for name, _ in expected],
+                        work) if like else 0.0
+    return Found(worst, text, guard_s, beside)
 
 
 def bench(tools, module, theirs, case, seconds, on_device):
@@ -229,14 +259,17 @@ def check_model(arguments, model, work):
             return row
         for case in cases:
             try:
-                worst, text, guard_s = check_case(
+                found = check_case(
                     arguments.bin, model, path, module, theirs, case, work,
-                    guarded, on_device(arguments))
-                row["guard_s"] = round(row.get("guard_s", 0) + guard_s, 2)
-                row["cases"][case.label] = worst
+                    guarded, on_device(arguments), arguments.like)
+                row["guard_s"] = round(row.get("guard_s", 0) + found.guard_s,
+                                       2)
+                if arguments.like:
+                    row["like"] = max(row.get("like", 0), found.like)
+                row["cases"][case.label] = found.worst
                 row["passed"] += 1
-                if text:
-                    row["reads"] = text
+                if found.text:
+                    row["reads"] = found.text
             except (Failure, OSError, ValueError) as failure:
                 fail(arguments, row, f"{model.name}, {case.label}", failure)
         if arguments.bench and not row["failed"]:
@@ -294,6 +327,8 @@ def line(row):
     if "ours_ms" in row:
         text += (f"{row['ours_ms']:6.2f} ms {row['theirs_ms']:6.2f} ms "
                  f"{row['ours_ms'] / row['theirs_ms']:6.2f}")
+    if "like" in row:
+        text += f"  like {row['like']:.1e}"
     if row["failed"]:
         text += f"  {row['failed']} failed"
     if "reads" in row:
@@ -330,6 +365,8 @@ def main():
                         "DIR/NAME")
     parser.add_argument("--device", help="run on this device, such as "
                         "opencl:0")
+    parser.add_argument("--like", metavar="DEVICE", help="and compare with "
+                        "this one, which the file has a program for as well")
     parser.add_argument("--json", type=pathlib.Path,
                         help="write the table's figures there")
     parser.add_argument("--list", action="store_true", help="name the models")

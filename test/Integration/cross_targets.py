@@ -134,9 +134,9 @@ def work_on(arguments, job, work):
             theirs = compare_models.Theirs(job.path)
             case = job.model.cases(job.path)[0]
             case = Case("bf16", case.feeds, case.expected, job.limit)
-            done.error, _, _ = compare_models.check_case(
+            done.error = compare_models.check_case(
                 arguments.bin, job.model, job.path, module, theirs, case,
-                folder)
+                folder).worst
     except (Failure, OSError, ValueError) as failure:
         if kind and (refusal := NO_OBJECT.search(str(failure))):
             done.skipped = refusal[0]

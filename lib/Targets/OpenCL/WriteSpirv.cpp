@@ -2,6 +2,7 @@
 #include "WriteSpirv.h"
 #include "../LLVM/BFloatsAsIntegers.h"
 #include "../LLVM/LLVMModule.h"
+#include "EmitSpirv.h"
 #include "ExpandIntrinsics.h"
 #include "KernelEntry.h"
 #include "SplitVectors.h"
@@ -205,7 +206,7 @@ ashlar::opencl::writeSpirv(ArrayRef<SmallVector<char, 0>> kernels,
       return createStringError("linking of LLVM IR failed");
     }
   }
-  auto words = writeObjectFile(all, **target);
+  auto words = emitSpirv(all, **target);
   if (!words)
     return words.takeError();
   SpirvImage image;
