@@ -163,30 +163,33 @@ static const String *whyRefused(const ProgramRequest &request,
   return nullptr;
 }
 
+namespace {
+/// A program that can run here.
+struct Candidate {
+  uint32_t number;
+  String variants;
+  Vector<ashlar_device_t *> devices;
+  bool isDetour; // a driver between the program and this machine's processor
+  uint64_t rank;
+};
+} // namespace
+
 /// Of programs that use devices of the type of `asked`, if it is not null: for
 /// each of their targets the first that can run, or that which suits its
-/// devices best; of these the fastest by what is predicted, or the first where
-/// that is not known of all. Says so, or why not. False: there is none.
-static bool tryPrograms(Runtime &runtime, const fb::Module &module,
-                        const ProgramRequest &request, ashlar_device_t *asked,
-                        bool &any, ProgramChoice &out) {
-  struct Candidate {
-    uint32_t number;
-    String variants;
-    Vector<ashlar_device_t *> devices;
-    bool isDetour; // a driver between the program and this machine's processor
-    uint64_t rank;
-  };
+/// devices best. Says why others are not among them.
+static Vector<Candidate> candidatesOf(Runtime &runtime,
+                                      const fb::Module &module,
+                                      const ProgramRequest &request,
+                                      ashlar_device_t *asked, bool &any,
+                                      String &log) {
   Vector<Candidate> candidates;
-  bool known = true;
-  size_t best = 0;
   for (uint32_t i = 0; i < module.programs()->size(); ++i) {
     const fb::Program &program = *module.programs()->Get(i);
     if (asked && !uses(program, asked->ops.programs))
       continue;
     any = true;
     if (const String *why = whyRefused(request, i)) {
-      out.log += concat(programName(program), ": not taken, ", *why, "\n");
+      log += concat(programName(program), ": not taken, ", *why, "\n");
       continue;
     }
     Candidate found{i, variantsOf(program), {}, false, 0};
@@ -198,7 +201,7 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
       continue;
     String reason = takeDevices(runtime, program, asked, found.devices);
     if (!reason.empty()) {
-      out.log += concat(programName(program), ": not taken, ", reason, "\n");
+      log += concat(programName(program), ": not taken, ", reason, "\n");
       continue;
     }
     for (const ashlar_device_t *device : found.devices)
@@ -207,19 +210,34 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
     if (earlier) {
       if (found.rank > earlier->rank)
         std::swap(*earlier, found);
-      out.log += concat(programName(*module.programs()->Get(found.number)),
-                        ": not taken, ",
-                        programName(*module.programs()->Get(earlier->number)),
-                        " suits ", deviceNames(earlier->devices), " better\n");
+      log += concat(programName(*module.programs()->Get(found.number)),
+                    ": not taken, ",
+                    programName(*module.programs()->Get(earlier->number)),
+                    " suits ", deviceNames(earlier->devices), " better\n");
       continue;
     }
     candidates.push_back(std::move(found));
   }
-  for (const Candidate &each : candidates)
-    known &= module.programs()->Get(each.number)->predicted_ns() != 0;
+  return candidates;
+}
+
+/// Takes of the programs that can run here, whose devices are of the type of
+/// `asked`, if it is not null, the fastest by what is predicted, or the first
+/// where that is not known of all. Says so, or why not. False: there is none.
+static bool tryPrograms(Runtime &runtime, const fb::Module &module,
+                        const ProgramRequest &request, ashlar_device_t *asked,
+                        bool &any, ProgramChoice &out) {
+  Vector<Candidate> candidates =
+      candidatesOf(runtime, module, request, asked, any, out.log);
+  if (candidates.empty())
+    return false;
   auto predicted = [&](size_t i) {
     return module.programs()->Get(candidates[i].number)->predicted_ns();
   };
+  bool known = true;
+  for (size_t i = 0; i < candidates.size(); ++i)
+    known &= predicted(i) != 0;
+  size_t best = 0;
   // Two models of one processor tell less than that a driver takes its time.
   for (size_t i = 1; i < candidates.size(); ++i)
     if (candidates[i].isDetour != candidates[best].isDetour
@@ -242,8 +260,6 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
       out.log += concat(", predicted ", (predicted(i) + 999) / 1000, " us");
     out.log += "\n";
   }
-  if (candidates.empty())
-    return false;
   out.program = candidates[best].number;
   out.devices = std::move(candidates[best].devices);
   return true;

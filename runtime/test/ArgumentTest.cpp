@@ -32,21 +32,19 @@ protected:
   SampleArguments a;
 };
 
-TEST_F(Arguments, NullHandles) {
-  ashlar_event_t *event = nullptr;
-  ashlar_bindings_t *bindings = nullptr;
-  int32_t done = 0;
+/// It has met a null where none may be, and says so.
+static void expect(ashlar_status_t status) {
+  EXPECT_EQ(status.code, ASHLAR_INVALID_ARGUMENT) << status.message;
+  EXPECT_NE(std::strstr(status.message, "NULL"), nullptr) << status.message;
+}
+
+TEST_F(Arguments, NullsOfRuntimesAndModules) {
   size_t holders = 0;
-  ashlar_session_t *other = nullptr;
   ashlar_module_t *otherModule = nullptr;
   ashlar_device_t *device = nullptr;
   ashlar_entry_t *otherEntry = nullptr;
   ashlar_budget_t *otherBudget = nullptr;
   ashlar_module_info_t info = ASHLAR_MODULE_INFO_INIT;
-  auto expect = [](ashlar_status_t status) {
-    EXPECT_EQ(status.code, ASHLAR_INVALID_ARGUMENT) << status.message;
-    EXPECT_NE(std::strstr(status.message, "NULL"), nullptr) << status.message;
-  };
   expect(ashlar_runtime_create(nullptr, nullptr));
   expect(ashlar_trace_start(nullptr, "x"));
   expect(ashlar_trace_start(runtime, nullptr));
@@ -85,6 +83,13 @@ TEST_F(Arguments, NullHandles) {
   expect(ashlar_entry_output(nullptr, 0, nullptr));
   expect(ashlar_entry_contract(nullptr, nullptr));
   expect(ashlar_entry_contract(entry, nullptr));
+}
+
+TEST_F(Arguments, NullsOfSessions) {
+  ashlar_event_t *event = nullptr;
+  ashlar_bindings_t *bindings = nullptr;
+  int32_t done = 0;
+  ashlar_session_t *other = nullptr;
   expect(ashlar_session_create(nullptr, nullptr, nullptr, &other));
   expect(ashlar_session_create(module, nullptr, nullptr, nullptr));
   expect(ashlar_session_query(nullptr, nullptr));
@@ -108,6 +113,9 @@ TEST_F(Arguments, NullHandles) {
   expect(ashlar_bindings_run_async(nullptr, &event));
   expect(ashlar_event_wait(nullptr, 0, &done));
   expect(ashlar_event_cancel(nullptr));
+}
+
+TEST_F(Arguments, NullsThatAreReleasedOrNamed) {
   ashlar_runtime_release(nullptr);
   ashlar_budget_release(nullptr);
   ashlar_module_release(nullptr);

@@ -163,10 +163,11 @@ TEST_F(Corruption, OtherVersions) {
   EXPECT_EQ(tryAll(file, file.size()), ASHLAR_OK);
 }
 
-TEST_F(Corruption, OfTheIndex) {
-  auto dispatchOf = [](ModuleBuilder &b, size_t i) -> fb::DispatchT & {
-    return *b.programEntry().commands[i].AsDispatch();
-  };
+static fb::DispatchT &dispatchOf(ModuleBuilder &b, size_t i) {
+  return *b.programEntry().commands[i].AsDispatch();
+}
+
+TEST_F(Corruption, OfPrograms) {
   expectCorrupt("no program", [](auto &b) { b.module.programs.clear(); });
   expectCorrupt("no entry in the program",
                 [](auto &b) { b.program().entries.clear(); });
@@ -204,6 +205,9 @@ TEST_F(Corruption, OfTheIndex) {
                 [](auto &b) { b.program().kernels[0]->bindings = 2; });
   expectCorrupt("parameter count",
                 [](auto &b) { b.program().kernels[0]->parameters = 3; });
+}
+
+TEST_F(Corruption, OfBindingsAndWeights) {
   expectCorrupt("binding storage", [&](auto &b) {
     dispatchOf(b, 0).bindings[0]->storage = fb::Storage(4);
   });

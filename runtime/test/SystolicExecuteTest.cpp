@@ -482,7 +482,7 @@ std::string refusal(const Machine &machine,
 }
 
 TEST(SystolicExecute, RefusesWhatAnArrayCannotDo) {
-  Machine g = gemmini(), t = small(16, ASHLAR_SYSTOLIC_S8);
+  Machine g = gemmini();
   Matrix c = {ASHLAR_SYSTOLIC_ACCUMULATOR, 16, 16};
   auto full = [&](StreamBuilder &b) {
     b.load(0, {0, 16, 16});
@@ -540,6 +540,11 @@ TEST(SystolicExecute, RefusesWhatAnArrayCannotDo) {
                     }),
             "instruction 6 (compute_preloaded): row 0 of the accumulator was "
             "never written in column 0");
+}
+
+TEST(SystolicExecute, RefusesWhatAMachineDoesNotHave) {
+  Machine g = gemmini(), t = small(16, ASHLAR_SYSTOLIC_S8);
+  Matrix c = {ASHLAR_SYSTOLIC_ACCUMULATOR, 16, 16};
   EXPECT_EQ(refusal(g,
                     [&](auto &b) {
                       b.configExecute(ASHLAR_SYSTOLIC_WEIGHT_STATIONARY, 1, 1,
@@ -555,7 +560,8 @@ TEST(SystolicExecute, RefusesWhatAnArrayCannotDo) {
             "instruction");
   EXPECT_EQ(refusal(t,
                     [&](auto &b) {
-                      full(b);
+                      b.load(0, {0, 16, 16});
+                      b.sync();
                       b.configStream(ASHLAR_SYSTOLIC_STREAM_A,
                                      {{2, 1}, {3, 2}});
                       b.preload({0, 16, 16}, c);

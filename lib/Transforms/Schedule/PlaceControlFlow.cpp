@@ -5,7 +5,6 @@
 #include "BufferPlan.h"
 #include "ashlar/Dialects/Exec/Utils/ControlFlow.h"
 #include "ashlar/Dialects/Exec/Utils/Views.h"
-#include "ashlar/Support/NoteAt.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -82,11 +81,6 @@ LogicalResult BufferPlan::placeLoop(Operation *loop) {
   llvm::append_range(read, captured);
   for (auto [initial, argument] :
        llvm::zip(carried.initial, carried.arguments)) {
-    if (!isa<RankedTensorType>(argument.getType()))
-      return noteAt(loop->emitError("cannot be scheduled: expected it to carry "
-                                    "tensors, found ")
-                        << argument.getType(),
-                    initial.getLoc(), "what it begins with is here");
     // An initial value that nobody needs afterwards is where it should be.
     Place place = places.lookup(initial);
     const ValueBuffer &buffer = buffers[place.buffer];

@@ -473,8 +473,8 @@ private:
       if (op.getToken() && !isUnits)
         return op.emitOpError("expected steps that end where they stand, for "
                               "threads that copy by themselves");
-      for (auto [i, operand] :
-           llvm::enumerate(ValueRange{op.getA(), op.getB()})) {
+      const Value factors[] = {op.getA(), op.getB()};
+      for (auto [i, operand] : llvm::enumerate(factors)) {
         auto slot = dyn_cast<tile::SlotType>(operand.getType());
         if (!slot)
           continue;

@@ -242,6 +242,17 @@ exec.kernel @k : (memref<4xf32>) -> memref<4xf32> grid [#exec.size<1>] scratch 0
 
 // -----
 
+// A body has arguments of one kernel.
+// expected-note@+1 {{this kernel calls it, too}}
+exec.kernel @k calls @body : (memref<4xf32>) -> memref<4xf32> grid [#exec.size<1>] scratch 0
+// expected-error@+1 {{after the stage tile: expected kernel 'other' to call a function of its own}}
+exec.kernel @other calls @body : (memref<4xf32>) -> memref<4xf32> grid [#exec.size<1>] scratch 0
+func.func private @body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index) {
+  return
+}
+
+// -----
+
 // expected-error@+1 {{after the stage tile: expected an exec.kernel that calls 'k_body', found none}}
 func.func private @k_body(%x: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index) {
   return

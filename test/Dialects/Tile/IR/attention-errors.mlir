@@ -505,3 +505,54 @@ func.func @f(%q: tensor<2x64x16xbf16>, %k: tensor<2x96x16xbf16>, %v: tensor<2x96
         tile.yield %z : bf16 } -> tensor<2x64x16xbf16>
   return %y : tensor<2x64x16xbf16>
 }
+
+// -----
+
+#place = affine_map<(h, q, s) -> (h, q, s)>
+#queries = affine_map<(h, q, s, d) -> (h, q, d)>
+#keys = affine_map<(h, q, s, d) -> (h, s, d)>
+#weights = affine_map<(h, q, d, s) -> (h, q, s)>
+#values = affine_map<(h, q, d, s) -> (h, s, d)>
+
+// What is stored has the type of where it is stored.
+func.func @f(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf32>) -> tensor<2x64x4xf32> {
+  // expected-note@+1 {{the destination is here}}
+  %e = tensor.empty() : tensor<2x64x8xf32>
+  // expected-error@+1 {{'tile.attention' op expected a result of the destination's type, 'tensor<2x64x8xf32>', where that is a tensor, found 'tensor<2x64x4xf32>'}}
+  %y = tile.attention queries(%q : tensor<2x64x8xf32>) keys(%k : tensor<2x96x8xf32>)
+      values(%v : tensor<2x96x8xf32>) outs(%e : tensor<2x64x8xf32>) attributes {
+        scoresParallel = array<i64: 2, 64, 96>, scoresReduced = array<i64: 8>, scoresMaps = [#queries, #keys],
+        hideMaps = [], parallel = array<i64: 2, 64, 8>, reduced = array<i64: 96>,
+        maps = [#weights, #values, #place]}
+      score { ^bb0(%x: f32): tile.yield %x : f32 }
+      hide { ^bb0(%x: f32): tile.yield %x : f32 }
+      weigh { ^bb0(%x: f32): tile.yield %x : f32 }
+      body { ^bb0(%x: f32): tile.yield %x : f32 } -> tensor<2x64x4xf32>
+  return %y : tensor<2x64x4xf32>
+}
+
+// -----
+
+#place = affine_map<(h, q, s) -> (h, q, s)>
+#queries = affine_map<(h, q, s, d) -> (h, q, d)>
+#keys = affine_map<(h, q, s, d) -> (h, s, d)>
+#weights = affine_map<(h, q, d, s) -> (h, q, s)>
+#values = affine_map<(h, q, d, s) -> (h, s, d)>
+
+// A weight is made of a score.
+func.func @f(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf32>) -> tensor<2x64x8xf32> {
+  %e = tensor.empty() : tensor<2x64x8xf32>
+  %one = arith.constant 1.0 : f32
+  // expected-error@+1 {{'tile.attention' op expected bodies over a number that yield one}}
+  %y = tile.attention queries(%q : tensor<2x64x8xf32>) keys(%k : tensor<2x96x8xf32>)
+      values(%v : tensor<2x96x8xf32>) outs(%e : tensor<2x64x8xf32>) attributes {
+        scoresParallel = array<i64: 2, 64, 96>, scoresReduced = array<i64: 8>, scoresMaps = [#queries, #keys],
+        hideMaps = [], parallel = array<i64: 2, 64, 8>, reduced = array<i64: 96>,
+        maps = [#weights, #values, #place]}
+      score { ^bb0(%x: f32): tile.yield %x : f32 }
+      hide { ^bb0(%x: f32): tile.yield %x : f32 }
+      // expected-note@+1 {{this one ends here}}
+      weigh { tile.yield %one : f32 }
+      body { ^bb0(%x: f32): tile.yield %x : f32 } -> tensor<2x64x8xf32>
+  return %y : tensor<2x64x8xf32>
+}
