@@ -10,6 +10,7 @@ waits, without its barriers, and with an input that is too short.
 import argparse
 import itertools
 import json
+import math
 import pathlib
 import sys
 import tempfile
@@ -24,6 +25,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import device_run  # noqa: E402
 import device_units  # noqa: E402
 import emulate  # noqa: E402
+import unit_float8  # noqa: E402
 from memory import Fault  # noqa: E402
 
 ROOT = HERE.parents[2]
@@ -50,11 +52,26 @@ GRAPHS = {
 }
 
 
-def small(make, random, kind, unit):
+def is_any(_case):
+    return True
+
+
+def is_short_for_lanes(case):
+    """Whether lanes of a wave compute it fast enough: a convolution of operands
+    that are decoded in front is no unit's."""
+    _, _, constants, wanted = case
+    [weights] = [one.dims for one in constants if one.name == "wq"]
+    columns = weights[0] if len(weights) == 4 else weights[-1]
+    return wanted.size * math.prod(weights) // columns <= MOST
+
+
+def small(make, random, kind, unit, fits):
     """The next case that is not long. Where a step of the unit has more terms
     than scores, one lane computes all of a head."""
     while True:
         name, *case = make(random, kind)
+        if not fits(case):
+            continue
         feeds = case[1]
         first = next(iter(feeds.values()))
         most = MOST_OF_SCORES if first.shape[-1] >= unit["k"] else MOST
@@ -64,31 +81,52 @@ def small(make, random, kind, unit):
             return name, case
 
 
+def decoded_pairs(machine):
+    """Floats of a byte that no unit multiplies: they become f16 in front."""
+    own = {(each["left"], each["right"])
+           for unit in machine["units"] for each in unit["types"]}
+    return [pair for pair in (("f8e4m3", "f8e5m2"),
+                              ("f8e5m2fnuz", "f8e4m3fnuz"))
+            if pair not in own]
+
+
+def check_kind(arguments, preset, machine, unit, suite, kind, random, tally,
+               fits=is_any):
+    """Models of a kind where the machine has this unit alone."""
+    with tempfile.TemporaryDirectory() as temporary:
+        work = pathlib.Path(temporary)
+        (work / "machine.json").write_text(json.dumps(
+            {**machine, "units": [unit]}))
+        for make in suite.MODELS * arguments.cases:
+            name, case = small(make, random, kind, unit, fits)
+            if next(arguments.turns) % arguments.every:
+                continue
+            why = device_units.run(arguments, work / "machine.json", work,
+                                   suite, kind, *case)
+            spelled = " times ".join(kind) if isinstance(
+                kind, tuple) else TensorProto.DataType.Name(kind)
+            tally.add(f"{preset}, {unit['name']}, {spelled}, {name}", why)
+
+
 def check_units(arguments, preset, tally):
     path = ROOT / f"lib/Targets/ROCm/Machines/{preset}.json"
     machine = json.loads(path.read_text())
     arguments.target = f"rocm:{preset}"
     arguments.device = f"emulator:rocm:{preset}"
-    for unit in machine["units"]:
-        if "fragment" not in unit or unit["types"][0]["left"] == "f32":
-            continue
+    units = [unit for unit in machine["units"] if "fragment" in unit
+             and unit["types"][0]["left"] != "f32"]
+    for unit in units:
         suite, kinds = device_units.kinds_of(unit)
         random = np.random.default_rng(arguments.seed)
-        with tempfile.TemporaryDirectory() as temporary:
-            work = pathlib.Path(temporary)
-            (work / "machine.json").write_text(json.dumps(
-                {**machine, "units": [unit]}))
-            for kind in kinds:
-                for make in suite.MODELS * arguments.cases:
-                    name, case = small(make, random, kind, unit)
-                    if next(arguments.turns) % arguments.every:
-                        continue
-                    why = device_units.run(arguments, work / "machine.json",
-                                           work, suite, kind, *case)
-                    spelled = " times ".join(kind) if isinstance(
-                        kind, tuple) else TensorProto.DataType.Name(kind)
-                    tally.add(f"{preset}, {unit['name']}, {spelled}, {name}",
-                              why)
+        for kind in kinds:
+            check_kind(arguments, preset, machine, unit, suite, kind, random,
+                       tally)
+    halves = next(unit for unit in units if "f16" in {
+        each["left"] for each in unit["types"]})
+    random = np.random.default_rng(arguments.seed)
+    for pair in decoded_pairs(machine):
+        check_kind(arguments, preset, machine, halves, unit_float8, pair,
+                   random, tally, is_short_for_lanes)
 
 
 def check_graph(arguments, preset, name, tally):

@@ -86,16 +86,27 @@ class FarMemory(Memory):
         self.fetched = {}
 
 
-def program_of(image, chip, memory, folder):
-    if chip not in ARCHITECTURES:
-        raise Fault(f"no emulation of the chip {chip:#x}")
-    path = pathlib.Path(folder) / "kernels.hsaco"
-    path.write_bytes(image)
-    return Program(CodeObject(path, memory), ARCHITECTURES[chip])
+class Programs:
+    """Code objects by the double's numbers. Each load of a module sends its
+    own: equal ones, to which nobody writes, are decoded once."""
+
+    def __init__(self, memory, folder):
+        self.memory, self.path = memory, pathlib.Path(folder) / "kernels.hsaco"
+        self.decoded, self.by_number = {}, {}
+
+    def add(self, number, image, chip):
+        if chip not in ARCHITECTURES:
+            raise Fault(f"no emulation of the chip {chip:#x}")
+        if (image, chip) not in self.decoded:
+            self.path.write_bytes(image)
+            self.decoded[image, chip] = Program(
+                CodeObject(self.path, self.memory), ARCHITECTURES[chip])
+        self.by_number[number] = self.decoded[image, chip]
 
 
 def serve(line, folder):
-    memory, programs = FarMemory(line), {}
+    memory = FarMemory(line)
+    programs = Programs(memory, folder)
     while True:
         number, image, chip = line.number(), line.bytes(), line.number()
         name = line.bytes().decode()
@@ -108,12 +119,12 @@ def serve(line, folder):
         groups, threads = shape[0], shape[3]
         try:
             if image:
-                programs[number] = program_of(image, chip, memory, folder)
+                programs.add(number, image, chip)
             if shape[1:3] + shape[4:6] != [1] * 4:
                 raise Fault("a grid or a block of several dimensions")
             with np.errstate(all="ignore"):
-                steps = run_kernel(programs[number], name, memory, groups,
-                                   threads, arguments)
+                steps = run_kernel(programs.by_number[number], name, memory,
+                                   groups, threads, arguments)
             memory.give_back()
             line.say(b"d", steps)
         except (Fault, KeyError, NotImplementedError) as error:
