@@ -107,13 +107,12 @@ SizeFormulas::findLine(unsigned symbol, int64_t unit,
   return mixed;
 }
 
-/// Without its factor and sum where it is not wanted as a whole.
+/// Without `e`, and without its factors where it is not wanted as a whole.
 AffineExpr SizeFormulas::spell(unsigned symbol, const Line &line,
                                bool whole) const {
   AffineExpr own = getAffineSymbolExpr(symbol, context);
   AffineExpr step = (own + line.a * line.unit).floorDiv(line.d * line.unit);
-  return whole ? step * line.c + own.floorDiv(line.unit) * line.f + line.e
-               : step;
+  return whole ? step * line.c + own.floorDiv(line.unit) * line.f : step;
 }
 
 bool SizeFormulas::fits(AffineExpr formula, ArrayRef<int64_t> values) const {
@@ -147,7 +146,9 @@ AffineExpr SizeFormulas::multiply(const SymbolLines &factors,
 }
 
 AffineExpr SizeFormulas::search(ArrayRef<int64_t> values) {
-  AffineExpr sum = getAffineConstantExpr(values[0], context);
+  // What is added to all lines comes last, so that no constants lie between.
+  AffineExpr sum = getAffineConstantExpr(0, context);
+  int64_t rest = values[0];
   SymbolLines all, inSteps;
   for (unsigned i = 0; i != symbols.size(); ++i) {
     bool changes = llvm::any_of(
@@ -165,10 +166,13 @@ AffineExpr SizeFormulas::search(ArrayRef<int64_t> values) {
       inSteps.clear();
       break;
     }
-    sum = sum + spell(i, *line, true) - values[0];
+    sum = sum + spell(i, *line, true);
+    rest = int64_t(uint64_t(rest) - uint64_t(values[0]) + uint64_t(line->e));
     all.push_back({i, *line});
     inSteps.push_back({i, ofSteps.value_or(*line)});
   }
+  if (sum)
+    sum = sum + rest;
   if (sum && fits(sum, values)) {
     lines.push_back(sum);
     return sum;

@@ -48,11 +48,8 @@ public:
       fillMargins(b, op.getInit(), op.getResultMap(), boxes->extents(),
                   *op.getPad(), boxes->workers());
     int64_t places = transform.places() * transform.places();
-    auto scratch = [&](int64_t width) -> Value {
-      return memref::AllocOp::create(
-          b, MemRefType::get({places, boxes->most(), width}, element));
-    };
-    Value spread = scratch(channels), products = scratch(filters);
+    Value spread = scratch(places, channels),
+          products = scratch(places, filters);
     transformInput(spread);
     multiply(spread, products, places);
     transformResults(products);
@@ -61,6 +58,17 @@ public:
 
 private:
   using Grid = SmallVector<SmallVector<Value>>;
+
+  /// For boxes of so many places. All places of a box are written one after the
+  /// other: far apart by a multiple of 4 KiB, they would share the few lines of
+  /// one set of the nearest cache, so the last box and line are there for that.
+  Value scratch(int64_t places, int64_t width) {
+    constexpr int64_t lineBytes = 64, sets = 64;
+    int64_t line = lineBytes / (element.getIntOrFloatBitWidth() / 8);
+    int64_t room = width % (line * sets / 4) == 0 ? width + line : width;
+    return memref::AllocOp::create(
+        b, MemRefType::get({places, boxes->most() | 1, room}, element));
+  }
 
   void loop(int64_t from, int64_t to, int64_t step,
             llvm::function_ref<void(Value)> body) {
@@ -211,13 +219,16 @@ private:
   }
 
   /// As much of scratch as this worker's boxes take.
-  Value used(Value scratch) {
-    if (getConstantIntValue(boxes->count()))
+  Value used(Value scratch, int64_t width) {
+    auto type = cast<MemRefType>(scratch.getType());
+    if (getConstantIntValue(boxes->count()) == type.getDimSize(1) &&
+        type.getDimSize(2) == width)
       return scratch;
     SmallVector<OpFoldResult> from(3, b.getIndexAttr(0)),
         steps(3, b.getIndexAttr(1)),
         sizes = memref::getMixedSizes(b, b.getLoc(), scratch);
     sizes[1] = boxes->count();
+    sizes[2] = b.getIndexAttr(width);
     return memref::SubViewOp::create(b, scratch, from, sizes, steps);
   }
 
@@ -231,7 +242,8 @@ private:
                                        b.getContext()),
                         b.getMultiDimIdentityMap(3)};
     auto contract = tile::ContractOp::create(
-        b, TypeRange(), used(spread), op.getB(), ValueRange(), used(products),
+        b, TypeRange(), used(spread, channels), op.getB(), ValueRange(),
+        used(products, filters),
         /*unrounded=*/Value(),
         b.getDenseI64ArrayAttr({places, boxes->most(), filters}),
         b.getDenseI64ArrayAttr({channels}), b.getAffineMapArrayAttr(maps),

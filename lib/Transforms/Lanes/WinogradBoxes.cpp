@@ -60,6 +60,17 @@ void WinogradBoxes::emitWorkers() {
     to.push_back(columns);
     step.push_back(b.getIndexAttr(perRow));
   }
+  // Where rows are shorter than at the largest sizes, a share has more of them:
+  // each reads all weights.
+  Value shareRows;
+  if (!getConstantIntValue(columns)) {
+    shareRows = arith::DivUIOp::create(b, index(most()),
+                                       least(value(columns), index(perRow)));
+    Value last = arith::SubIOp::create(b, shareRows, index(1));
+    to[1] = Value(arith::DivUIOp::create(
+        b, arith::AddIOp::create(b, value(rows), last), shareRows));
+    step[1] = b.getIndexAttr(1);
+  }
   auto shares =
       scf::ForallOp::create(b, from, to, step, ValueRange(), std::nullopt);
   b.setInsertionPoint(shares.getTerminator());
@@ -67,11 +78,13 @@ void WinogradBoxes::emitWorkers() {
   boxesHere = b.getIndexAttr(most());
   if (alike)
     return;
-  auto rest = [&](OpFoldResult all, Value first, int64_t most) {
-    return least(index(most), arith::SubIOp::create(b, value(all), first));
+  if (shareRows)
+    indices[1] = arith::MulIOp::create(b, indices[1], shareRows);
+  auto rest = [&](OpFoldResult all, Value first, Value most) {
+    return least(most, arith::SubIOp::create(b, value(all), first));
   };
-  rowsHere = rest(rows, indices[1], perWorker);
-  columnsHere = rest(columns, indices[2], perRow);
+  rowsHere = rest(rows, indices[1], shareRows ? shareRows : index(perWorker));
+  columnsHere = rest(columns, indices[2], index(perRow));
   boxesHere = Value(arith::MulIOp::create(b, rowsHere, columnsHere));
 }
 

@@ -9,11 +9,14 @@
 // scratch, a product for each place, the results' 4x4 places out of scratch.
 // CHECK-LABEL: func.func private @k0_kernel
 // CHECK: scf.forall
-// CHECK: %[[IN:.*]] = memref.alloc() : memref<36x128x64xf32>
-// CHECK: %[[OUT:.*]] = memref.alloc() : memref<36x128x64xf32>
+// Places are an odd number of boxes apart.
+// CHECK: %[[IN:.*]] = memref.alloc() : memref<36x129x64xf32>
+// CHECK: %[[OUT:.*]] = memref.alloc() : memref<36x129x64xf32>
 // CHECK-COUNT-36: vector.load {{.*}} vector<8xf32>
 // CHECK-COUNT-36: vector.store {{.*}} vector<8xf32>
-// CHECK: tile.contract a(%[[IN]] : memref<36x128x64xf32>) {{.*}} outs(%[[OUT]] : memref<36x128x64xf32>)
+// CHECK-DAG: %[[A:.*]] = memref.subview %[[IN]][0, 0, 0] [36, 128, 64] [1, 1, 1]
+// CHECK-DAG: %[[D:.*]] = memref.subview %[[OUT]][0, 0, 0] [36, 128, 64] [1, 1, 1]
+// CHECK: tile.contract a(%[[A]] : memref<36x128x64xf32, strided<[8256, 64, 1]>>) {{.*}} outs(%[[D]] : memref<36x128x64xf32, strided<[8256, 64, 1]>>)
 // CHECK-SAME: parallel = array<i64: 36, 128, 64>, reduced = array<i64: 64>
 // CHECK-COUNT-36: vector.load {{.*}} vector<8xf32>
 // CHECK-COUNT-16: vector.store {{.*}} vector<8xf32>
