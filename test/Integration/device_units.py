@@ -6,8 +6,9 @@ A preset's machine file without its other units makes the compiler use the one
 that is left, and without its other engines that of boxes (for which products
 are a little larger), alone and with copies that workgroups share, however small
 the product: random sizes, transposes, batches and epilogues of f16 and bf16,
-convolutions with strides and pads, attentions with rows and keys that no tile
-divides, hidden or not, beside NumPy in f64. Units of bytes have products and convolutions of whole numbers, exact
+weights of a few bits (unit_packed.py), convolutions with strides and pads,
+attentions with rows and keys that no tile divides, hidden or not, beside NumPy
+in f64. Units of bytes have products and convolutions of whole numbers, exact
 (unit_bytes.py), units of floats of a byte those of numbers that these hold
 (unit_float8.py). What the unit cannot take has no unit then, and is loops: right
 as well.
@@ -27,6 +28,7 @@ from onnx import TensorProto, helper
 import device_run
 import unit_bytes
 import unit_float8
+import unit_packed
 
 TYPES = {TensorProto.FLOAT16: np.float16,
          TensorProto.BFLOAT16: ml_dtypes.bfloat16,
@@ -75,6 +77,13 @@ def boxes(random, kind):
     """What an engine takes whose rows begin at multiples of 16 bytes, or that
     is copied into such rows first."""
     return product(random, kind, (8, 40, 72, 135, 136, 264, 391, 392))
+
+
+def packed(random, kind):
+    """Weights of a few bits; there are none for f64."""
+    if kind == TensorProto.DOUBLE:
+        return product(random, kind)
+    return unit_packed.product(random, kind, TYPES[kind])
 
 
 def convolution(random, kind):
@@ -186,7 +195,7 @@ def attention_op(random, kind):
         wanted
 
 
-MODELS = [product, convolution, attention, attention_op]
+MODELS = [product, packed, convolution, attention, attention_op]
 BOXES = [boxes, convolution, attention_op]
 
 
@@ -211,7 +220,9 @@ def run(arguments, machine, work, suite, kind, nodes, feeds, constants, wanted):
          for name, feed in feeds.items()],
         [helper.make_tensor_value_info("y", result, None)], constants)
     onnx.save(helper.make_model(
-        graph, ir_version=10, opset_imports=[helper.make_opsetid("", 23)]),
+        graph, ir_version=10, opset_imports=[
+            helper.make_opsetid("", 23),
+            helper.make_opsetid("com.microsoft", 1)]),
         work / "m.onnx")
     kept = []
     if arguments.save_temps:
@@ -284,8 +295,9 @@ def machines(machine):
                 for engine in machine["copy_engines"]):
             yield (f"{name}, keys shared out", without_launches(alone),
                    [SECOND], unit)
+        near = machine["memories"][0]["name"]
         for engine in machine["copy_engines"]:
-            if "boxes" not in engine:
+            if "boxes" not in engine or engine["to"] != near:
                 continue
             yield (f"{name} by {engine['name']}", with_engine(alone, engine),
                    [BOX], unit)

@@ -224,8 +224,13 @@ static void translate(tile::PhaseWaitOp op) {
 
 /// Barrier 0 is the block's.
 static void translate(tile::ThreadMeetOp op) {
-  PtxWriter(op).write("bar.sync 1, " + std::to_string(op.getThreads()) + ";",
-                      "", {}, {}, true);
+  PtxWriter w(op);
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(w.b, value, 32);
+  };
+  NVVM::BarrierOp::create(w.b, TypeRange(), number(1), number(op.getThreads()),
+                          NVVM::BarrierReductionAttr(),
+                          /*reductionPredicate=*/Value());
   op.erase();
 }
 

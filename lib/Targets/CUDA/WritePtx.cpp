@@ -7,8 +7,6 @@
 #include "PtxWriter.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
-#include "llvm/IR/InlineAsm.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -99,21 +97,6 @@ static void keepLoops(Function &function) {
     loop->setLoopAlreadyUnrolled();
 }
 
-/// Where threads meet, all of them are at one instruction: no copies of it in
-/// several branches.
-static void keepMeetings(Module &module) {
-  for (Function &function : module)
-    for (Instruction &each : instructions(function)) {
-      auto *call = dyn_cast<CallInst>(&each);
-      if (!call || !call->isInlineAsm())
-        continue;
-      StringRef text =
-          cast<InlineAsm>(call->getCalledOperand())->getAsmString();
-      if (text.contains("bar.sync"))
-        call->setConvergent();
-    }
-}
-
 Expected<CompiledKernel>
 ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
                             const MachineModel &machine,
@@ -131,7 +114,6 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
   if (!translated)
     return translated.takeError();
   std::unique_ptr<Module> module = std::move(*translated);
-  keepMeetings(*module);
   Function &entry = addEntry(*module, kernel, options.oneBlock);
   if (lines)
     lines->addEntry(entry);

@@ -84,7 +84,7 @@ func.func @phases(%x: memref<64x32xbf16>, %i: index, %j: index, %p: i32) {
   tile.thread_box_copy %x[%i, %j], %slots[%i], %words[%i] map 0 : memref<64x32xbf16>, memref<1024xbf16, 3>, memref<4xi64, 3>
   // CHECK: "mbarrier.arrive.shared::cta.b64 _, [$0];"
   tile.phase_arrive %words[%i] : memref<4xi64, 3>
-  // CHECK: "bar.sync 1, 256;"
+  // CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %{{.*}}
   tile.thread_meet 256
   // CHECK: "setmaxnreg.inc.sync.aligned.u32 232;"
   tile.thread_registers 232 more
