@@ -265,7 +265,9 @@ int64_t LevelProblem::groupsOf(const LevelCandidate &one) {
 
 bool LevelProblem::hasFewWords(const LevelCandidate &one) {
   constexpr int64_t wordBytes = 4;
-  if (llvm::none_of(path, [](const CopyEngine *engine) {
+  // Arrays have engines that need no thread.
+  if (!group->registerBytes ||
+      llvm::none_of(path, [](const CopyEngine *engine) {
         return engine->asynchronous && engine->minimumBytes == wordBytes;
       }))
     return true;

@@ -44,6 +44,7 @@ void LevelProblem::predict(LevelCandidate &one) {
   }
   // Steps that go on keep their slots, and what threads copy by themselves is
   // there when they go on.
+  double stall = 0; // of an iteration behind the first
   int64_t ahead = one.slots - 1;
   if (unit->fragment)
     ahead -= unit->fragment->inFlight;
@@ -53,14 +54,15 @@ void LevelProblem::predict(LevelCandidate &one) {
     iteration =
         std::max(iteration, (serial + latency) / double(residents(one)));
   else
-    iteration +=
+    stall =
         std::max(0.0, latency - double(ahead) * iteration) / double(ahead + 1);
   const Memory &main = machine.memories.back();
   double results = double(rowsOf(one.tile) * columnsOf(one.tile)) *
                    double(elementBytes(getElementTypeOrSelf(op.getInit())));
   double drain = results / machine.writeBytesPerCycle(main);
   double waves = std::ceil(parts / double(machine.workers.count));
-  double all = waves * (latency + iterations * iteration + drain) +
+  double all = waves * (latency + iterations * iteration +
+                        (iterations - 1) * stall + drain) +
                machine.costs.launchNs * machine.clock.hz / 1e9;
   double once = double(byteSize(op.getA().getType())) +
                 double(byteSize(op.getB().getType())) +
