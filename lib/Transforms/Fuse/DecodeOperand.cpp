@@ -37,21 +37,30 @@ static bool isElementwise(linalg::GenericOp op) {
          });
 }
 
-/// Each of the op's loops by the dims of the tensor that its result is read as.
+/// Each of the op's loops by the dims of the tensor that its result is read as:
+/// collapsed, and expanded again, either of which may be none.
 static SmallVector<AffineExpr> loopsBehind(tensor::CollapseShapeOp collapse,
+                                           tensor::ExpandShapeOp expand,
                                            linalg::GenericOp op) {
   MLIRContext *context = op.getContext();
-  SmallVector<AffineExpr> loops(op.getNumLoops());
-  if (!collapse) {
-    for (unsigned d = 0; d != loops.size(); ++d)
-      loops[d] = getAffineDimExpr(d, context);
-    return loops;
+  SmallVector<AffineExpr> dims, loops(op.getNumLoops());
+  int64_t rank =
+      collapse ? collapse.getResultType().getRank() : op.getNumLoops();
+  for (int64_t d = 0; d != rank; ++d) {
+    AffineExpr place = getAffineConstantExpr(0, context);
+    if (expand)
+      for (int64_t inner : expand.getReassociationIndices()[d])
+        place = place * expand.getResultType().getDimSize(inner) +
+                getAffineDimExpr(inner, context);
+    dims.push_back(expand ? place : getAffineDimExpr(d, context));
   }
+  if (!collapse)
+    return dims;
   ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
   for (auto [d, group] : llvm::enumerate(collapse.getReassociationIndices())) {
     int64_t stride = 1;
     for (int64_t inner : llvm::reverse(group)) {
-      AffineExpr place = getAffineDimExpr(d, context).floorDiv(stride);
+      AffineExpr place = dims[d].floorDiv(stride);
       loops[inner] =
           inner == group.front() ? place : AffineExpr(place % shape[inner]);
       stride *= shape[inner];
@@ -102,17 +111,24 @@ static tile::DecodeOp makeDecode(OpBuilder &b, RankedTensorType type,
   return decode;
 }
 
-std::optional<int64_t> ashlar::decodeOperand(tile::ContractOp op,
-                                             tile::ContractOp first) {
+std::optional<int64_t> ashlar::decodeOperand(tile::ContractOp op) {
+  // Variants of one contraction are of one node.
+  std::function<bool(Value)> isTheirs = [&](Value value) {
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      auto expand = dyn_cast<tensor::ExpandShapeOp>(user);
+      return expand
+                 ? isTheirs(expand)
+                 : isa<tile::ContractOp>(user) && user->getLoc() == op.getLoc();
+    });
+  };
   for (OpOperand *operand : {&op.getAMutable(), &op.getBMutable()}) {
     Value value = operand->get();
-    auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>();
-    auto generic = (collapse ? collapse.getSrc() : value)
+    auto expand = value.getDefiningOp<tensor::ExpandShapeOp>();
+    Value whole = expand ? expand.getSrc() : value;
+    auto collapse = whole.getDefiningOp<tensor::CollapseShapeOp>();
+    auto generic = (collapse ? collapse.getSrc() : whole)
                        .getDefiningOp<linalg::GenericOp>();
-    bool isTheirs = llvm::all_of(value.getUsers(), [&](Operation *user) {
-      return user == op || user == first;
-    });
-    if (!generic || !isTheirs || (collapse && !generic->hasOneUse()) ||
+    if (!generic || !isTheirs(whole) || (collapse && !generic->hasOneUse()) ||
         generic->getBlock() != op->getBlock() || !isElementwise(generic))
       continue;
     int64_t bytes = 0, made = byteSize(value.getType());
@@ -122,7 +138,10 @@ std::optional<int64_t> ashlar::decodeOperand(tile::ContractOp op,
       continue;
     OpBuilder b(op);
     operand->set(makeDecode(b, cast<RankedTensorType>(value.getType()), generic,
-                            loopsBehind(collapse, generic)));
+                            loopsBehind(collapse, expand, generic)));
+    // Its own, which would keep the op in front alive.
+    if (expand && expand->use_empty())
+      expand.erase();
     return bytes + made;
   }
   return std::nullopt;

@@ -6,12 +6,11 @@
 
 namespace ashlar {
 
-/// Lets `op`, a copy of `first`, read an elementwise op whose result is an
-/// operand of theirs alone, and takes at least twice the bytes of what it is
-/// made of, as a `tile.decode`. The bytes that a kernel of its own would read
-/// and write; none: there is no such op, and nothing changed.
-std::optional<int64_t> decodeOperand(tile::ContractOp op,
-                                     tile::ContractOp first);
+/// Lets `op` read an elementwise op whose result is an operand of it and of its
+/// variants alone, and takes at least twice the bytes of what it is made of, as
+/// a `tile.decode`. The bytes that a kernel of its own would read and write;
+/// none: there is no such op, and nothing changed.
+std::optional<int64_t> decodeOperand(tile::ContractOp op);
 
 } // namespace ashlar
 

@@ -168,7 +168,7 @@ private:
   void addDecoded() {
     add([&]() -> std::optional<Variant> {
       Variant one = copyOf(op);
-      std::optional<int64_t> saved = decodeOperand(one.op, op);
+      std::optional<int64_t> saved = decodeOperand(one.op);
       if (!saved) {
         erase(one.result);
         return std::nullopt;
@@ -222,16 +222,26 @@ private:
   }
 
   void addSplit(unsigned dim, int64_t parts) {
-    add([&]() -> std::optional<Variant> {
-      std::optional<TermParts> split = splitTerms(op, dim, parts);
-      if (!split)
-        return std::nullopt;
-      int64_t bytes = byteSize(split->op.getInit().getType()) +
-                      byteSize(op.getInit().getType());
-      return Variant{split->op, split->result, cyclesOf(bytes, 1),
-                     "its terms are shared out among several parts, whose "
-                     "sums a kernel of its own adds"};
-    });
+    for (bool decodes : {false, true})
+      add([&]() -> std::optional<Variant> {
+        std::optional<TermParts> split = splitTerms(op, dim, parts);
+        if (!split)
+          return std::nullopt;
+        std::optional<int64_t> saved;
+        if (decodes && !(saved = decodeOperand(split->op))) {
+          erase(split->result);
+          return std::nullopt;
+        }
+        int64_t bytes = byteSize(split->op.getInit().getType()) +
+                        byteSize(op.getInit().getType());
+        return Variant{split->op, split->result,
+                       cyclesOf(bytes, 1) - (saved ? cyclesOf(*saved, 1) : 0),
+                       decodes ? "an operand is computed while it is copied, "
+                                 "and its terms are shared out among several "
+                                 "parts, whose sums a kernel of its own adds"
+                               : "its terms are shared out among several "
+                                 "parts, whose sums a kernel of its own adds"};
+      });
   }
 
   /// Of kernels that do nothing but read and write so many bytes.

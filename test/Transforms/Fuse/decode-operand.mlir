@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: ashlar-opt %s --split-input-file --ashlar-choose-strategies=machine=cuda:sm_80 --canonicalize --cse | FileCheck %s
+// RUN: ashlar-opt %s --split-input-file --ashlar-choose-strategies=machine=cuda:sm_80 --canonicalize --cse | FileCheck %s --check-prefixes=CHECK,SPLIT
 // RUN: ashlar-opt %s --split-input-file --ashlar-choose-strategies=machine=cuda:sm_90a --canonicalize --cse | FileCheck %s
 
 // Weights of 4 bits with a scale for each block of 32, and few rows: who copies
@@ -107,4 +107,47 @@ func.func @shared(%x: tensor<64x1024xf16>, %w: tensor<512x1024xi8>) -> (tensor<6
     tile.yield %z : f16
   } -> tensor<64x512xf16>
   return %y, %b : tensor<64x512xf16>, tensor<512x1024xf32>
+}
+
+// -----
+
+// Terms are shared out among parts as well, each of which computes its own;
+// nothing is left of the op in front.
+// CHECK-LABEL: func.func @split
+// SPLIT-NOT: linalg.generic
+// SPLIT: tile.decode %{{.*}}, %{{.*}} maps {{.*}} : tensor<4096x128x16xi8>, tensor<4096x128xf16> -> tensor<4096x{{[0-9]+}}x{{[0-9]+}}xf16>
+// CHECK: tile.contract {{.*}} b: ring shared at 1 slots {{[0-9]}} by lanes
+func.func @split(%x: tensor<16x4096xf16>, %w: tensor<4096x128x16xi8>, %s: tensor<4096x128xf16>) -> tensor<16x4096xf16> {
+  %c4 = arith.constant 4 : i32
+  %c15 = arith.constant 15 : i32
+  %c8 = arith.constant 8.0 : f32
+  %e = tensor.empty() : tensor<4096x128x2x16xf16>
+  %all = linalg.generic {
+    indexing_maps = [affine_map<(n, b, p, i) -> (n, b, i)>, affine_map<(n, b, p, i) -> (n, b)>, affine_map<(n, b, p, i) -> (n, b, p, i)>],
+    iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+    ins(%w, %s : tensor<4096x128x16xi8>, tensor<4096x128xf16>) outs(%e : tensor<4096x128x2x16xf16>) {
+  ^bb0(%byte: i8, %scale: f16, %o: f16):
+    %p = linalg.index 2 : index
+    %i = arith.index_cast %p : index to i32
+    %bits = arith.muli %i, %c4 : i32
+    %word = arith.extui %byte : i8 to i32
+    %shifted = arith.shrui %word, %bits : i32
+    %code = arith.andi %shifted, %c15 : i32
+    %number = arith.uitofp %code : i32 to f32
+    %offset = arith.subf %number, %c8 : f32
+    %wide = arith.extf %scale : f16 to f32
+    %product = arith.mulf %offset, %wide : f32
+    %z = arith.truncf %product : f32 to f16
+    linalg.yield %z : f16
+  } -> tensor<4096x128x2x16xf16>
+  %b = tensor.collapse_shape %all [[0], [1, 2, 3]] : tensor<4096x128x2x16xf16> into tensor<4096x4096xf16>
+  %d = tensor.empty() : tensor<16x4096xf16>
+  %y = tile.contract a(%x : tensor<16x4096xf16>) b(%b : tensor<4096x4096xf16>) outs(%d : tensor<16x4096xf16>) attributes {
+    maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n) -> (m, n)>],
+    parallel = array<i64: 16, 4096>, reduced = array<i64: 4096>} {
+  ^bb0(%sum: f32):
+    %z = arith.truncf %sum : f32 to f16
+    tile.yield %z : f16
+  } -> tensor<16x4096xf16>
+  return %y : tensor<16x4096xf16>
 }
