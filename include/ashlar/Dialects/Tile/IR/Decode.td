@@ -12,11 +12,11 @@ def Tile_DecodeOp : Tile_Op<"decode", [
     Pure, IsolatedFromAbove, SingleBlock]> {
   let summary = "A tensor whose elements are computed where they are copied";
   let description = [{
-    Weights of a few bits with a scale for each block of them, as an operand of a
-    `tile.contract`: each element is what the body makes of one element of each
-    of the inputs, at its map over the result's dims, and of its place in the
-    result. Nothing of that is ever in memory as a whole. In a kernel the result
-    stands for memory of which the copies of a ring alone read parts.
+    Weights of a few bits with a scale for each block of them, as an operand of
+    a `tile.contract`: each element is what the body makes of one element of
+    each of the inputs, at its map over the result's dims, and of its place in
+    the result. Nothing of that is ever in memory as a whole. In a kernel the
+    result stands for memory of which the copies of a ring alone read parts.
 
     ```mlir
     %w = tile.decode %bytes, %scales maps [#bytes, #scales]
