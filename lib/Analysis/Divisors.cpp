@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Analysis/Divisors.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -92,9 +93,10 @@ int64_t ashlar::knownDivisorOfOffset(Value memory) {
   auto view = memory.getDefiningOp<memref::SubViewOp>();
   if (!view) {
     auto type = cast<MemRefType>(memory.getType());
-    bool begins = type.getLayout().isIdentity() &&
-                  (isa<BlockArgument>(memory) ||
-                   isa<memref::AllocOp>(memory.getDefiningOp()));
+    bool begins =
+        type.getLayout().isIdentity() &&
+        (isa<BlockArgument>(memory) ||
+         isa<memref::AllocOp, tile::DecodeOp>(memory.getDefiningOp()));
     return begins ? most : 1;
   }
   int64_t common = knownDivisorOfOffset(view.getSource());

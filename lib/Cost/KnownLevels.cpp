@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Cost/KnownLevels.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -16,8 +17,14 @@ KnownLevels::Key KnownLevels::keyOf(tile::ContractOp op, bool openSizes) {
              op.getDeviceAttr().getAsOpaquePointer(),
              op.getAccumulatorType().getAsOpaquePointer(),
              openSizes ? &open : nullptr};
-  for (Type type : op->getOperandTypes())
-    key.push_back(type.getAsOpaquePointer());
+  for (Value operand : op->getOperands()) {
+    key.push_back(operand.getType().getAsOpaquePointer());
+    if (auto decode = operand.getDefiningOp<tile::DecodeOp>()) {
+      key.push_back(decode.getMaps().getAsOpaquePointer());
+      for (Type type : decode->getOperandTypes())
+        key.push_back(type.getAsOpaquePointer());
+    }
+  }
   return key;
 }
 

@@ -4,6 +4,7 @@
 #include "ashlar/Analysis/ContractDims.h"
 #include "ashlar/Analysis/SlotBox.h"
 #include "ashlar/Analysis/WordCopies.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -128,9 +129,31 @@ bool LevelProblem::takesBoxes(const CopyEngine &engine, ShapedType type,
   return true;
 }
 
+const CopyEngine *LevelProblem::engineOf(Value operand,
+                                         const CopyEngine &engine) {
+  if (!operand.getDefiningOp<tile::DecodeOp>())
+    return &engine;
+  for (const CopyEngine &one : machine.copyEngines)
+    if (!one.asynchronous && one.from == engine.from && one.to == engine.to)
+      return &one;
+  return nullptr;
+}
+
+int64_t ashlar::bytesRead(Value operand) {
+  auto decode = operand.getDefiningOp<tile::DecodeOp>();
+  if (!decode)
+    return byteSize(operand.getType());
+  int64_t bytes = 0;
+  for (Value input : decode.getInputs())
+    bytes += byteSize(input.getType());
+  return bytes;
+}
+
 bool LevelProblem::takes(const CopyEngine &engine, Value operand,
                          AffineMap map) {
   auto type = cast<ShapedType>(operand.getType());
+  if (operand.getDefiningOp<tile::DecodeOp>())
+    return !engine.boxes && engineOf(operand, engine);
   if (engine.boxes && !takesBoxes(engine, type, map))
     return false;
   int64_t bytes = elementBytes(type.getElementType());

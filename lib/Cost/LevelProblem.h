@@ -22,6 +22,10 @@ struct LevelCandidate {
   Prediction prediction;
 };
 
+/// Bytes that are read of an operand: of what `tile.decode` makes it of, else
+/// its own.
+int64_t bytesRead(mlir::Value operand);
+
 /// The contraction on a machine, and the unit that is tried.
 class LevelProblem {
 public:
@@ -69,6 +73,9 @@ protected:
   tile::LayoutAttr layoutOf(mlir::Value operand, int64_t rowElements);
   /// Whether threads multiply element by element.
   bool readsLanes() { return unit->m == 1 && unit->k == 1; }
+  /// What copies an operand where others come by `engine`: threads themselves,
+  /// if they compute it on the way; null: none does.
+  const CopyEngine *engineOf(mlir::Value operand, const CopyEngine &engine);
   /// Whether copies have a role of their own, beside those that multiply.
   bool hasRoles() { return path.size() == 1 && path.front()->boxes; }
   /// Whether the engine takes each tile at once, or in rows of a swizzle.
@@ -105,6 +112,8 @@ private:
 
   /// A thread copies element by element, each as long as the least there is.
   double cyclesOfCopies(const LevelCandidate &one, const CopyEngine &engine);
+  /// What threads take to compute so many bytes of an operand; 0: they do not.
+  double cyclesOfDecoding(mlir::Value operand, int64_t bytes);
   /// Parts that one worker has at a time, as far as the nearest memory lets it.
   int64_t residents(const LevelCandidate &one);
   /// What all groups read of the nearest memory for one tile of terms.

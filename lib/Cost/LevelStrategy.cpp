@@ -104,7 +104,7 @@ tile::StrategyAttr LevelProblem::strategyOf(const LevelCandidate &one) {
           kind == tile::OperandKind::A ? op.getAMap() : op.getBMap();
       hops.push_back(tile::HopAttr::get(
           b.getContext(), kind, tile::HopKind::Ring, engine->to, inside,
-          isLast ? one.slots : 1, engine->name,
+          isLast ? one.slots : 1, engineOf(operand, *engine)->name,
           isLast ? layoutOf(operand, rowOf(map, one)) : tile::LayoutAttr(),
           /*multicast=*/one.across > 1 && kind == tile::OperandKind::B));
     }

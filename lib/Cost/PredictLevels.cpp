@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LevelProblem.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -64,8 +66,7 @@ void LevelProblem::predict(LevelCandidate &one) {
   double all = waves * (latency + iterations * iteration +
                         (iterations - 1) * stall + drain) +
                machine.costs.launchNs * machine.clock.hz / 1e9;
-  double once = double(byteSize(op.getA().getType())) +
-                double(byteSize(op.getB().getType())) +
+  double once = double(bytesRead(op.getA())) + double(bytesRead(op.getB())) +
                 double(byteSize(op.getInit().getType()));
   double rate = main.sharedBytesPerSecond
                     ? main.sharedBytesPerSecond / machine.clock.hz
@@ -85,10 +86,30 @@ double LevelProblem::cyclesOfCopies(const LevelCandidate &one,
     bool isByThreads = group->registerBytes && engine.minimumBytes < 16;
     double longer =
         isByThreads ? double(std::max(each, engine.minimumBytes)) / each : 1;
-    return double(bytes) * longer / engine.bytesPerCycle;
+    double share =
+        double(bytesRead(operand)) / double(byteSize(operand.getType()));
+    return double(bytes) * longer * share / engine.bytesPerCycle +
+           cyclesOfDecoding(operand, bytes);
   };
   return cyclesOf(op.getA(), one.bytesA) +
          cyclesOf(op.getB(), one.bytesB) / one.across;
+}
+
+double LevelProblem::cyclesOfDecoding(Value operand, int64_t bytes) {
+  auto decode = operand.getDefiningOp<tile::DecodeOp>();
+  if (!decode)
+    return 0;
+  // An operation takes a lane as long as a step of a unit that has one of each.
+  double lanes = 0;
+  for (const MultiplyUnit &one : machine.units)
+    if (one.m == 1 && one.k == 1)
+      lanes = std::max(lanes, one.stepsPerCycle * double(one.n));
+  int64_t count = 1; // what is stored
+  for (Operation &inner : decode.getBody().front())
+    count += isa<arith::ArithDialect>(inner.getDialect()) &&
+             !isa<arith::ConstantOp>(inner);
+  int64_t elements = bytes / elementBytes(getElementTypeOrSelf(operand));
+  return lanes == 0 ? 0 : double(elements) * double(count) / lanes;
 }
 
 int64_t LevelProblem::residents(const LevelCandidate &one) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Machine.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -107,8 +108,8 @@ Handler interpret::handlerOf(Operation &op) {
 bool interpret::isKnown(Operation &op) {
   if (op.hasTrait<OpTrait::IsTerminator>())
     return isa<func::ReturnOp, scf::YieldOp, scf::ConditionOp,
-               scf::InParallelOp, linalg::YieldOp, tile::YieldOp,
-               tile::HandOverOp>(op);
+               scf::InParallelOp, linalg::YieldOp, tile::DecodedOp,
+               tile::HandOverOp, tile::YieldOp>(op);
   return scalarRuleOf(op) || handlerOf(op);
 }
 

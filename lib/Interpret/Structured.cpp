@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Whole contractions, summed in f64 in plain loops whatever their strategy
-// says, and linalg's ops point by point.
+// says; linalg's ops, and what is computed where it is read, point by point.
 #include "Epilogue.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -49,6 +51,33 @@ static Outcome runIndex(Machine &, Fiber &fiber, const PlacedOp &step) {
   auto op = cast<linalg::IndexOp>(step.op);
   fiber.cells[step.out].number.whole = fiber.points.back()[op.getDim()];
   return Outcome::Done;
+}
+
+/// All that is computed where it is read, as memory from here on.
+static Outcome runDecode(Machine &machine, Fiber &fiber, const PlacedOp &step) {
+  auto op = cast<tile::DecodeOp>(step.op);
+  auto view = std::make_shared<View>();
+  llvm::append_range(view->sizes,
+                     cast<ShapedType>(op.getResult().getType()).getShape());
+  view->strides = computeStrides(view->sizes);
+  view->buffer = std::make_shared<Buffer>(computeProduct(view->sizes));
+  std::vector<LinearMap> maps;
+  for (AffineMap map : op.getMaps().getAsValueRange<AffineMapAttr>())
+    maps.emplace_back(map);
+  std::vector<Cell> arguments(step.in.size() + view->sizes.size());
+  fiber.cells[step.out].object = view;
+  return forEachPoint(view->sizes, [&](ArrayRef<int64_t> at) {
+    for (auto [i, place] : llvm::enumerate(step.in))
+      if (load(machine, op, *fiber.get<View>(place), maps[i](at),
+               arguments[i].number) != Outcome::Done)
+        return Outcome::Failed;
+    for (auto [i, place] : llvm::enumerate(at))
+      arguments[step.in.size() + i].number.whole = place;
+    if (machine.evaluate(fiber, op.getBody().front(), arguments) !=
+        Outcome::Done)
+      return Outcome::Failed;
+    return store(machine, op, *view, at, fiber.yielded[0].number);
+  });
 }
 
 namespace {
@@ -132,6 +161,10 @@ Handler interpret::structuredHandlerOf(Operation &op) {
     return structured.hasPureBufferSemantics() ? runLinalg : nullptr;
   return llvm::TypeSwitch<Operation *, Handler>(&op)
       .Case([](linalg::IndexOp) { return runIndex; })
+      .Case([](tile::DecodeOp decode) -> Handler {
+        return isa<MemRefType>(decode.getResult().getType()) ? runDecode
+                                                             : nullptr;
+      })
       .Case([](tile::ContractOp contract) -> Handler {
         return isa<MemRefType>(contract.getInit().getType()) &&
                        !contract.getUnrounded()

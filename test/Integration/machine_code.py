@@ -3,11 +3,12 @@
 """Which instructions NVIDIA's assembler makes of products on matrix units.
 
 Compiles products of bf16, with an epilogue and without, one whose rows no
-engine takes as they are, a convolution in steps and a causal attention, and
-reads the machine code of the module: the loop that has the matrix unit's steps
-keeps nothing in local memory and, or another loop beside it, has the copies that
-a preset is meant for; results leave by 16 bytes. The same compile twice gives
-the same bytes, and the module says what each kernel takes.
+engine takes as they are, one with weights of 4 bits, a convolution in steps and
+a causal attention, and reads the machine code of the module: the loop that has
+the matrix unit's steps keeps nothing in local memory and, or another loop beside
+it, has the copies that a preset is meant for; results leave by 16 bytes. The
+same compile twice gives the same bytes, and the module says what each kernel
+takes.
 """
 
 import argparse
@@ -36,6 +37,8 @@ BESIDE = {
     "sm_90a": ["UTMALDG"],
     "sm_100a": [],
 }
+# With weights that threads unpack on their way to either unit.
+PACKED = ["LDGSTS", "STS"]
 STEPS = ("HMMA", "HGMMA")
 LOCAL = ("STL", "LDL")
 
@@ -75,13 +78,15 @@ def hot_loop(code):
     return min(with_steps, key=len, default=[word for _, word, _ in code])
 
 
-def why_not(code, preset, wide):
+def why_not(code, preset, wide, packed):
     words, everywhere = hot_loop(code), [word for _, word, _ in code]
-    missing = [word for word in WANTED[preset] if not has(words, word)]
+    wanted, beside = ((PACKED, []) if packed else
+                      (WANTED[preset], BESIDE[preset]))
+    missing = [word for word in wanted if not has(words, word)]
     local = [word for word in LOCAL if has(words, word)]
     if missing:
         return f"no {', '.join(missing)} in the hot loop"
-    missing = [word for word in BESIDE[preset] if not has(everywhere, word)]
+    missing = [word for word in beside if not has(everywhere, word)]
     if missing:
         return f"no {', '.join(missing)}"
     if wide and not any(re.match(r"STG\.E(\.\w+)*\.128", word)
@@ -112,16 +117,25 @@ def models():
         helper.make_node("Transpose", ["c"], ["y"], perm=[0, 2, 3, 1])]
     attention = [helper.make_node("Attention", list("qkv"), ["y"],
                                   is_causal=1)]
+    packed = [helper.make_node("MatMulNBits", ["x", "w", "s"], ["y"],
+                               domain="com.microsoft", K=8192, N=1024, bits=4,
+                               block_size=32)]
     return {"product": (*product(4096, 4096, 8192), True),
             "epilogue": (*epilogue(2048, 4096, 8192), True),
             "odd": (*product(4095, 4097, 8191), False),
             "convolution": (convolution, {"x": (16, 56, 56, 1024)}, True),
             "attention": (attention, {name: (1, 16, 2048, 128)
-                                      for name in "qkv"}, True)}
+                                      for name in "qkv"}, True),
+            "packed": (packed, {"x": (64, 8192)}, False)}
 
 
 def constants(name):
     """Which a graph has besides: weights, whose order is the compiler's."""
+    if name == "packed":
+        return [helper.make_tensor("w", TensorProto.UINT8, (1024, 256, 16),
+                                   bytes(1024 * 256 * 16), raw=True),
+                helper.make_tensor("s", TensorProto.BFLOAT16, (1024 * 256,),
+                                   bytes(2 * 1024 * 256), raw=True)]
     if name != "convolution":
         return []
     shape = (128, 1024, 3, 3)
@@ -147,7 +161,7 @@ def compile_model(arguments, work, preset, name):
     return module, next(temps.glob("*/kernels.cubin"))
 
 
-def check_code(arguments, wide, preset, module, cubin):
+def check_code(arguments, wide, packed, preset, module, cubin):
     """Why a module's machine code is not as wanted; empty: it is."""
     env = {**os.environ, "PATH": f"{arguments.cuda}:{os.environ['PATH']}"}
     code = functions(call(f"{arguments.cuda}/cuobjdump", "--dump-sass", cubin,
@@ -156,7 +170,7 @@ def check_code(arguments, wide, preset, module, cubin):
            if any(has([word for _, word, _ in body], step) for step in STEPS)]
     if not hot:
         return "no kernel has a matrix unit's steps"
-    reasons = {name: why_not(code[name], preset, wide) for name in hot}
+    reasons = {name: why_not(code[name], preset, wide, packed) for name in hot}
     wrong = [f"{name}: {why}" for name, why in reasons.items() if why]
     if wrong:
         return "; ".join(wrong)
@@ -199,13 +213,15 @@ def main():
             work = pathlib.Path(temporary)
             onnx.save(helper.make_model(
                 graph, ir_version=10,
-                opset_imports=[helper.make_opsetid("", 23)]), work / "m.onnx")
+                opset_imports=[
+                    helper.make_opsetid("", 23),
+                    helper.make_opsetid("com.microsoft", 1)]), work / "m.onnx")
             for preset in arguments.preset or WANTED:
                 try:
                     module, cubin = compile_model(arguments, work, preset, "a")
                     why = check_code(
                         arguments, wide and (name, preset) not in NARROW,
-                        preset, module, cubin)
+                        name == "packed", preset, module, cubin)
                     tally.add(f"{name} on {preset}", why)
                     again, _ = compile_model(arguments, work, preset, "b")
                     tally.add(f"{name} on {preset}, again",

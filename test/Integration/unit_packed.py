@@ -26,7 +26,7 @@ def product(random, kind, dtype):
     """Rows of several tiles and of few, blocks that the terms do not fill."""
     m, n, k = (int(random.choice(each)) for each in (
         [2, 5, 16, 33, 70, 150], [8, 33, 64, 96, 136, 300],
-        [16, 40, 64, 136, 256, 520]))
+        [16, 40, 64, 136, 256, 520, 1024]))
     bits = int(random.choice([4, 4, 4, 2, 8]))
     block = int(random.choice([16, 32, 64, 128]))
     blocks, parts = -(-k // block), 8 // bits

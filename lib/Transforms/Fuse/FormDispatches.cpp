@@ -9,7 +9,7 @@
 #include "ashlar/Dialects/Exec/Utils/ControlFlow.h"
 #include "ashlar/Dialects/Exec/Utils/States.h"
 #include "ashlar/Dialects/Exec/Utils/Views.h"
-#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -49,7 +49,7 @@ bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
 
 /// Ops that every dispatch makes for itself rather than reads from memory.
 bool isMadeAnew(Operation *op) {
-  if (isa<tensor::EmptyOp>(op))
+  if (isa<tensor::EmptyOp, tile::DecodeOp>(op))
     return true;
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return !isTensor(constant);

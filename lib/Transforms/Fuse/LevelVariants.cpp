@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LevelVariants.h"
 #include "AlignRows.h"
+#include "DecodeOperand.h"
 #include "ExchangeSides.h"
 #include "PackOperand.h"
 #include "SplitTerms.h"
@@ -17,7 +18,7 @@ struct Variant {
   tile::ContractOp op;
   Value result;          ///< what stands for that of the first contraction;
                          ///< null: this is the first
-  double beside = 0;     ///< cycles
+  double beside = 0;     ///< cycles; below 0: it needs no kernel that others do
   StringRef remark = ""; ///< what it does; none: nothing
   /// Nothing is copied, and a unit reads its operands with fewer loads.
   bool isFree = false;
@@ -52,6 +53,24 @@ int64_t sumsOf(tile::StrategyAttr strategy) {
   return sums / fragment.getThreads();
 }
 
+/// What made values, if nothing else reads them, and what was for that alone.
+void erase(ValueRange values) {
+  llvm::SetVector<Operation *> unread;
+  auto insert = [&](ValueRange read) {
+    for (Value value : read)
+      if (Operation *made = value.getDefiningOp();
+          made && isOpTriviallyDead(made))
+        unread.insert(made);
+  };
+  insert(values);
+  while (!unread.empty()) {
+    Operation *next = unread.pop_back_val();
+    SmallVector<Value> read(next->getOperands());
+    next->erase();
+    insert(read);
+  }
+}
+
 class VariantChooser {
 public:
   VariantChooser(tile::ContractOp op, const MachineModel &machine,
@@ -65,6 +84,7 @@ public:
   Variant run() {
     mayExchange = hasVariants && hasFewRows(op, machine);
     if (hasVariants) {
+      addDecoded();
       addCopied(alignRows, "its operands have rows that an engine copies");
       addCopied(bringTermsInside,
                 "its operands' terms lie side by side, as a unit reads them",
@@ -144,6 +164,22 @@ private:
     others.push_back(one);
   }
 
+  /// One with an operand that is computed by who copies it to a unit.
+  void addDecoded() {
+    add([&]() -> std::optional<Variant> {
+      Variant one = copyOf(op);
+      std::optional<int64_t> saved = decodeOperand(one.op);
+      if (!saved) {
+        erase(one.result);
+        return std::nullopt;
+      }
+      one.beside = -cyclesOf(*saved, 1);
+      one.remark = "an operand is computed while it is copied, and is never in "
+                   "memory as a whole";
+      return one;
+    });
+  }
+
   /// One whose operands are copied first, or stored otherwise; the latter is
   /// taken where it is no slower and `isFree`.
   void
@@ -186,16 +222,26 @@ private:
   }
 
   void addSplit(unsigned dim, int64_t parts) {
-    add([&]() -> std::optional<Variant> {
-      std::optional<TermParts> split = splitTerms(op, dim, parts);
-      if (!split)
-        return std::nullopt;
-      int64_t bytes = byteSize(split->op.getInit().getType()) +
-                      byteSize(op.getInit().getType());
-      return Variant{split->op, split->result, cyclesOf(bytes, 1),
-                     "its terms are shared out among several parts, whose "
-                     "sums a kernel of its own adds"};
-    });
+    for (bool decodes : {false, true})
+      add([&]() -> std::optional<Variant> {
+        std::optional<TermParts> split = splitTerms(op, dim, parts);
+        if (!split)
+          return std::nullopt;
+        std::optional<int64_t> saved;
+        if (decodes && !(saved = decodeOperand(split->op))) {
+          erase(split->result);
+          return std::nullopt;
+        }
+        int64_t bytes = byteSize(split->op.getInit().getType()) +
+                        byteSize(op.getInit().getType());
+        return Variant{split->op, split->result,
+                       cyclesOf(bytes, 1) - (saved ? cyclesOf(*saved, 1) : 0),
+                       decodes ? "an operand is computed while it is copied, "
+                                 "and its terms are shared out among several "
+                                 "parts, whose sums a kernel of its own adds"
+                               : "its terms are shared out among several "
+                                 "parts, whose sums a kernel of its own adds"};
+      });
   }
 
   /// Of kernels that do nothing but read and write so many bytes.
@@ -206,23 +252,6 @@ private:
                       : machine.readBytesPerCycle(main);
     return double(bytes) / rate +
            double(kernels) * machine.costs.launchNs * machine.clock.hz / 1e9;
-  }
-
-  /// What made a value, and nothing else reads.
-  void erase(Value value) {
-    Operation *made = value.getDefiningOp();
-    if (!made || !made->use_empty())
-      return;
-    llvm::SetVector<Operation *> unread;
-    unread.insert(made);
-    while (!unread.empty()) {
-      Operation *next = unread.pop_back_val();
-      for (Value operand : next->getOperands())
-        if (Operation *before = operand.getDefiningOp())
-          unread.insert(before);
-      next->erase();
-      unread.remove_if([](Operation *op) { return !isOpTriviallyDead(op); });
-    }
   }
 
   tile::ContractOp op;
@@ -255,7 +284,9 @@ ashlar::chooseLevelsOfVariants(tile::ContractOp &op,
         << remark::metric("BesideCycles", int64_t(best.beside)) << " cycles";
   }
   op.getResult(0).replaceAllUsesWith(best.result);
+  SmallVector<Value> read(op->getOperands());
   op.erase();
+  erase(read);
   op = best.op;
   return best.choice;
 }

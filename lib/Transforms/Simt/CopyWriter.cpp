@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CopyWriter.h"
+#include "DecodeWriter.h"
 #include "ThreadWriter.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/Divisors.h"
@@ -9,18 +10,20 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace ashlar;
 using namespace ashlar::simt;
 
 /// More pieces of a thread than this are a loop.
-static constexpr int64_t mostUnrolled = 32;
+static constexpr int64_t mostUnrolled = 32, mostDecoded = 8;
 
 CopyWriter::CopyWriter(tile::CopyOp op, const Threads &threads)
     : op(op), threads(threads), slot(op.getSlot().getType()),
-      counts(slot.getShape()), piece(findPiece(16)) {
-  if (piece == 0 && threads.copyWords) {
+      decode(tile::decodeOf(op.getSource())), counts(slot.getShape()),
+      piece(findPiece(16)) {
+  if (piece == 0 && threads.copyWords && !decode) {
     piece = findPiece(4);
     // A word is there or is not.
     if (piece > 1 && op.getPadded() && !endsRowsAt(op.getSource(), piece))
@@ -37,18 +40,24 @@ int64_t CopyWriter::findPiece(int64_t bytes) {
   std::optional<StringRef> engine = op.getEngine();
   auto type = dyn_cast<MemRefType>(op.getSource().getType());
   int64_t elements = bytes / elementBytes(slot.getElementType());
-  if (!engine || *engine == "lanes" || !type || type.getMemorySpace() ||
-      elements == 0 || slot.getShape().back() % elements != 0)
+  bool isCopied = engine && *engine != "lanes";
+  // What a thread computes is there or is not.
+  bool isDecoded =
+      decode && (!op.getPadded() || endsRowsAt(op.getSource(), elements));
+  if (!(isCopied || isDecoded) || !type || type.getMemorySpace() ||
+      elements == 0 || !slotHolds(elements))
     return 0;
-  tile::LayoutAttr layout = slot.getLayout();
-  if (layout) {
-    if (!layout.getOrder().empty() || !layout.getPad().empty() ||
-        layout.getBlock() % elements != 0 ||
-        (!layout.getSwizzle().empty() &&
-         (int64_t(1) << layout.getSwizzle()[1]) % elements != 0))
-      return 0;
-  }
   return elements == 1 || liesAsInSource(elements) ? elements : 0;
+}
+
+bool CopyWriter::slotHolds(int64_t elements) {
+  tile::LayoutAttr layout = slot.getLayout();
+  return slot.getShape().back() % elements == 0 &&
+         (!layout ||
+          (layout.getOrder().empty() && layout.getPad().empty() &&
+           layout.getBlock() % elements == 0 &&
+           (layout.getSwizzle().empty() ||
+            (int64_t(1) << layout.getSwizzle()[1]) % elements == 0)));
 }
 
 bool CopyWriter::liesAsInSource(int64_t elements) {
@@ -84,8 +93,10 @@ void CopyWriter::write(ImplicitLocOpBuilder &b, Value to, Value from) {
     else
       writePiece(b, pointOf(number), none);
   };
-  if (piece != 0 && all % threads.count == 0 &&
-      all / threads.count <= (areWords ? mostWordsUnrolled : mostUnrolled)) {
+  int64_t most = decode     ? mostDecoded
+                 : areWords ? mostWordsUnrolled
+                            : mostUnrolled;
+  if (piece != 0 && all % threads.count == 0 && all / threads.count <= most) {
     std::optional<unsigned> along = areWords ? std::nullopt : dimOfSteps();
     for (int64_t i = 0; i != all / threads.count; ++i) {
       if (!along) {
@@ -104,7 +115,7 @@ void CopyWriter::write(ImplicitLocOpBuilder &b, Value to, Value from) {
     b.setInsertionPointToStart(loop.getBody());
     writeNumber(loop.getInductionVar());
   }
-  if (piece != 0)
+  if (isAsynchronous())
     tile::ThreadCloseOp::create(b);
 }
 
@@ -138,6 +149,8 @@ void CopyWriter::writePiece(ImplicitLocOpBuilder &b, ValueRange index,
     if (step != 0)
       one = arith::AddIOp::create(b, one,
                                   arith::ConstantIndexOp::create(b, step));
+  if (decode)
+    return writeDecoded(b, at, to);
   if (piece != 0)
     return copyPiece(b, at, to);
   Value element = w.load(op.getSource(), op.getMap(), at, op.getPadded());
@@ -151,6 +164,39 @@ void CopyWriter::copyPiece(ImplicitLocOpBuilder &b, ValueRange at, Value to) {
   SmallVector<Value> from = w.at(op.getMap(), at);
   tile::ThreadCopyOp::create(w.b, op.getSource(), from, memory, to, exists,
                              countInPiece(w.b, from.back()), piece);
+}
+
+void CopyWriter::writeDecoded(ImplicitLocOpBuilder &b, ValueRange at,
+                              Value to) {
+  ThreadWriter w(op, b);
+  auto type =
+      VectorType::get({std::max<int64_t>(piece, 1)}, slot.getElementType());
+  auto compute = [&]() -> Value {
+    return vector::FromElementsOp::create(w.b, type,
+                                          DecodeWriter(decode, w.b)
+                                              .write(op.getSource(),
+                                                     w.at(op.getMap(), at),
+                                                     type.getNumElements()));
+  };
+  Value exists =
+      op.getPadded() ? w.isInside(op.getSource(), op.getMap(), at) : Value();
+  Value numbers;
+  if (!exists) {
+    numbers = compute();
+  } else {
+    auto branch = scf::IfOp::create(w.b, TypeRange(Type(type)), exists,
+                                    /*withElse=*/true);
+    OpBuilder::InsertionGuard guard(w.b);
+    w.b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(w.b, compute());
+    w.b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(
+        w.b, arith::ConstantOp::create(w.b, w.b.getZeroAttr(type)).getResult());
+    numbers = branch.getResult(0);
+  }
+  vector::StoreOp::create(
+      w.b, numbers, memory, to, /*nontemporal=*/false,
+      llvm::MaybeAlign(piece ? 16 : elementBytes(slot.getElementType())));
 }
 
 Value CopyWriter::countInPiece(ImplicitLocOpBuilder &b, Value first) {

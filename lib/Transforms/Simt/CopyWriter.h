@@ -3,6 +3,7 @@
 #define ASHLAR_LIB_TRANSFORMS_SIMT_COPYWRITER_H
 
 #include "Threads.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
 
 namespace ashlar::simt {
 
@@ -13,7 +14,7 @@ class CopyWriter {
 public:
   CopyWriter(tile::CopyOp op, const Threads &threads);
 
-  bool isAsynchronous() const { return piece != 0; }
+  bool isAsynchronous() const { return piece != 0 && !decode; }
   /// Into the slot that begins at `place` of `memory`.
   void write(mlir::ImplicitLocOpBuilder &b, mlir::Value memory,
              mlir::Value place);
@@ -21,6 +22,9 @@ public:
 private:
   /// Elements of a piece of so many bytes; 0: there are none such.
   int64_t findPiece(int64_t bytes);
+  /// Whether so many elements, from a multiple of them on, lie side by side in
+  /// a slot.
+  bool slotHolds(int64_t elements);
   bool liesAsInSource(int64_t elements);
   /// The dim along which a thread's pieces follow each other at equal steps,
   /// all others being the same; none: there is no such.
@@ -32,6 +36,9 @@ private:
   void writeWord(mlir::ImplicitLocOpBuilder &b, mlir::Value number);
   void copyPiece(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange at,
                  mlir::Value to);
+  /// Computes a piece, or an element, and stores it.
+  void writeDecoded(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange at,
+                    mlir::Value to);
   /// How many elements of a piece exist that begins at this place along the
   /// source's last dim, inside of it; null: all.
   mlir::Value countInPiece(mlir::ImplicitLocOpBuilder &b, mlir::Value first);
@@ -39,6 +46,7 @@ private:
   tile::CopyOp op;
   const Threads &threads;
   tile::SlotType slot;
+  tile::DecodeOp decode; ///< that computes what is copied; null: it is memory
   llvm::SmallVector<int64_t> counts; ///< of pieces, or elements, by dim
   int64_t piece = 0; ///< elements that are copied at once; 0: one, at once
   /// Pieces of 4 bytes: neighbours in the slot are those of neighbours among

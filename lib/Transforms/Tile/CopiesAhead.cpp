@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CopiesAhead.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -56,9 +57,13 @@ std::string ashlar::whyNotAhead(tile::CopyOp copy, Operation *scope,
     return "its ring is made inside of loops";
   if (!llvm::all_of(copy.getToken().getUsers(), llvm::IsaPred<tile::WaitOp>))
     return "its token goes elsewhere than to tile.wait";
-  Value root = rootOf(copy.getSource());
-  if (!isOneMemory(root) || isWritten(root, scope))
-    return "what it copies is made by the kernel";
+  SmallVector<Value> sources = {copy.getSource()};
+  if (tile::DecodeOp decode = tile::decodeOf(copy.getSource()))
+    sources = llvm::to_vector(ValueRange(decode.getInputs()));
+  for (Value source : sources)
+    if (Value root = rootOf(source);
+        !isOneMemory(root) || isWritten(root, scope))
+      return "what it copies is made by the kernel";
   SmallVector<Value> needed(copy->getOperands());
   llvm::append_range(needed, others);
   while (!needed.empty()) {

@@ -4,6 +4,7 @@
 // one group of threads does both.
 #include "CopiesAhead.h"
 #include "StepsBehind.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -94,7 +95,7 @@ struct PipelineCopies : ashlar::impl::PipelineCopiesPassBase<PipelineCopies> {
                copy.getToken().getUsers(),
                [](Operation *user) { return !isa<scf::YieldOp>(user); }) &&
            copy.getRing().getType().getSlots() >= 2 &&
-           (engines.empty() ||
+           (engines.empty() || tile::decodeOf(copy.getSource()) ||
             (engine && llvm::is_contained(engines, engine->str())));
   }
 

@@ -3,7 +3,7 @@
 // What the ops of the tile dialect mean, in loops over single elements. It is
 // what other lowerings are compared with, so it is written to be read: nothing
 // is shared, reordered or kept in place.
-#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "ashlar/Support/NoteAt.h"
 #include "ashlar/Transforms/Tile/ConvertAccumulators.h"
 #include "ashlar/Transforms/Tile/Passes.h"
@@ -323,6 +323,24 @@ struct ReduceToLoops : OpConversionPattern<tile::ReduceOp> {
   }
 };
 
+/// In memory as a whole.
+void expandDecode(tile::DecodeOp op) {
+  OpBuilder builder(op);
+  LoopWriter w(op.getLoc(), builder);
+  auto type = cast<MemRefType>(op.getResult().getType());
+  Value memory = memref::AllocOp::create(w.b, type);
+  w.forEach(type.getShape(), [&](ValueRange at) {
+    SmallVector<Value> arguments;
+    for (auto [i, input] : llvm::enumerate(op.getInputs()))
+      arguments.push_back(w.load(input, op.getMap(i), at));
+    llvm::append_range(arguments, at);
+    w.store(w.apply(op.getBody().front(), arguments), memory,
+            w.b.getMultiDimIdentityMap(at.size()), at);
+  });
+  op.replaceAllUsesWith(memory);
+  op.erase();
+}
+
 struct StepToLoops : OpConversionPattern<tile::StepOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -395,6 +413,10 @@ struct TileToLoops : ashlar::impl::TileToLoopsPassBase<TileToLoops> {
     }
     if (unplanned)
       return;
+    SmallVector<tile::DecodeOp> decodes;
+    getOperation().walk([&](tile::DecodeOp op) { decodes.push_back(op); });
+    for (tile::DecodeOp op : decodes)
+      expandDecode(op);
     MLIRContext *context = &getContext();
     TypeConverter converter;
     converter.addConversion([](Type type) { return type; });

@@ -5,7 +5,7 @@
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Exec/Utils/ControlFlow.h"
 #include "ashlar/Dialects/Exec/Utils/Views.h"
-#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "ashlar/Support/NoteAt.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -56,20 +56,20 @@ LogicalResult ashlar::checkEntryBody(func::FuncOp entry, StringRef kernelOp) {
 }
 
 static LogicalResult checkDispatch(exec::DispatchOp dispatch) {
-  WalkResult walk =
-      dispatch.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-        if (isTensorCode(op) ||
-            isa<exec::YieldOp, tile::AttentionOp, tile::ContractOp,
-                tile::IndexOp, tile::RowMaximumOp, tile::RowSumOp,
-                tile::WinogradOp, tile::YieldOp>(op))
-          return WalkResult::advance();
-        InFlightDiagnostic error =
-            op->emitError("after the stage fuse: expected ops of linalg, "
-                          "tensor, arith, math and scf in a dispatch, found '")
-            << op->getName() << "'";
-        error.attachNote(dispatch.getLoc()) << "the dispatch is here";
-        return WalkResult::interrupt();
-      });
+  WalkResult walk = dispatch.getBody().walk<WalkOrder::PreOrder>([&](Operation
+                                                                         *op) {
+    if (isTensorCode(op) ||
+        isa<exec::YieldOp, tile::AttentionOp, tile::ContractOp, tile::DecodeOp,
+            tile::DecodedOp, tile::IndexOp, tile::RowMaximumOp, tile::RowSumOp,
+            tile::WinogradOp, tile::YieldOp>(op))
+      return WalkResult::advance();
+    InFlightDiagnostic error =
+        op->emitError("after the stage fuse: expected ops of linalg, "
+                      "tensor, arith, math and scf in a dispatch, found '")
+        << op->getName() << "'";
+    error.attachNote(dispatch.getLoc()) << "the dispatch is here";
+    return WalkResult::interrupt();
+  });
   return failure(walk.wasInterrupted());
 }
 

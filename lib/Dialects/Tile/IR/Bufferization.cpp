@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -61,6 +61,49 @@ struct DestinationBufferization
     return success();
   }
 };
+
+/// What is computed where it is read stands for memory, and takes none.
+struct DecodeBufferization
+    : BufferizableOpInterface::ExternalModel<DecodeBufferization, DecodeOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return false;
+  }
+  AliasingValueList getAliasingValues(Operation *, OpOperand &,
+                                      const AnalysisState &) const {
+    return {};
+  }
+  /// A writer takes a copy.
+  bool isWritable(Operation *, Value, const AnalysisState &) const {
+    return false;
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto decode = cast<DecodeOp>(op);
+    SmallVector<Value> buffers;
+    for (Value input : decode.getInputs()) {
+      FailureOr<Value> buffer = getBuffer(rewriter, input, options, state);
+      if (failed(buffer))
+        return failure();
+      buffers.push_back(*buffer);
+    }
+    auto type = cast<RankedTensorType>(decode.getResult().getType());
+    rewriter.setInsertionPoint(op);
+    auto made = DecodeOp::create(
+        rewriter, op->getLoc(),
+        MemRefType::get(type.getShape(), type.getElementType()), buffers,
+        decode.getMaps());
+    made.getBody().takeBody(decode.getBody());
+    replaceOpWithBufferizedValues(rewriter, op, made.getResult());
+    return success();
+  }
+};
 } // namespace
 
 void ashlar::tile::registerBufferization(DialectRegistry &registry) {
@@ -68,6 +111,7 @@ void ashlar::tile::registerBufferization(DialectRegistry &registry) {
     AttentionOp::attachInterface<DestinationBufferization<AttentionOp>>(
         *context);
     ContractOp::attachInterface<DestinationBufferization<ContractOp>>(*context);
+    DecodeOp::attachInterface<DecodeBufferization>(*context);
     WinogradOp::attachInterface<DestinationBufferization<WinogradOp>>(*context);
   });
 }

@@ -7,6 +7,8 @@
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "CheckMap.h"
 #include "LevelText.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
@@ -58,6 +60,12 @@ void TileDialect::initialize() {
 #define GET_OP_LIST
 #include "ashlar/Dialects/Tile/IR/TileOps.cpp.inc"
       >();
+  addOperations<
+#define GET_OP_LIST
+#include "ashlar/Dialects/Tile/IR/Decode.cpp.inc"
+      >();
+  // Bodies of `tile.decode` compute with places.
+  getContext()->getOrLoadDialect<affine::AffineDialect>();
 }
 
 Type AccType::parse(AsmParser &parser) {

@@ -118,24 +118,24 @@ static Value unpackOffset(FloatScalars &s, ValueRange args, Value part,
   return s.sub(unpack(s.b, s.loc, args[0], part, weight, s.type), zero);
 }
 
-/// x * weight for rows of x: the weight becomes a matrix of x's type, numbers of
-/// one place in their bytes side by side, as vectors take them.
+/// x * weight for rows of x: the weight becomes a matrix of x's type, numbers
+/// of one place in their bytes side by side, as vectors take them.
 static Value multiplyMatrix(ImplicitLocOpBuilder &b, Value x, ValueRange packed,
                             const PackedWeight &weight, Type compute) {
   auto type = cast<RankedTensorType>(x.getType());
   int64_t outer = type.getDimSize(0);
   int64_t depth = weight.blocks * weight.parts * weight.bytes;
-  Value matrix = parallel(
-      b, {weight.rows, weight.blocks, weight.parts, weight.bytes},
-      type.getElementType(), packed, mapsOfPacked(b, 4, packed.size()),
-      [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-        FloatScalars s(b, loc, compute);
-        Value part = linalg::IndexOp::create(b, loc, 2);
-        Value number =
-            s.mul(unpackOffset(s, args, part, packed.size() > 2, weight),
-                  resizeFloat(b, loc, args[1], compute));
-        return resizeFloat(b, loc, number, type.getElementType());
-      });
+  Value matrix =
+      parallel(b, {weight.rows, weight.blocks, weight.parts, weight.bytes},
+               type.getElementType(), packed, mapsOfPacked(b, 4, packed.size()),
+               [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                 FloatScalars s(b, loc, compute);
+                 Value part = linalg::IndexOp::create(b, loc, 2);
+                 Value number = s.mul(
+                     unpackOffset(s, args, part, packed.size() > 2, weight),
+                     resizeFloat(b, loc, args[1], compute));
+                 return resizeFloat(b, loc, number, type.getElementType());
+               });
   x = reshape(b, transpose(b, x, {0, 1, 3, 2}), {outer, depth});
   AffineExpr m = b.getAffineDimExpr(0), n = b.getAffineDimExpr(1),
              k = b.getAffineDimExpr(2);
@@ -264,8 +264,7 @@ static LogicalResult importMatMulNBits(NodeImporter &node) {
   Value x = splitIntoBlocks(b, node.operand(0), columns, weight);
   bool isRow = cast<RankedTensorType>(x.getType()).getDimSize(0) == 1;
   if (isRow)
-    x = castTensor(b, x, node.operandType(0),
-                   computeType(node.operandType(0)));
+    x = castTensor(b, x, node.operandType(0), computeType(node.operandType(0)));
   auto *multiply = isRow ? multiplyRow : multiplyMatrix;
   Value product = multiply(b, x, packed, weight, compute);
   return setScaled(node, reshape(b, product, shape), 1, node.operand(5));

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ashlar/Dialects/Tile/IR/Decode.h"
+#include "CheckMap.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+using namespace ashlar::tile;
+
+#define GET_OP_CLASSES
+#include "ashlar/Dialects/Tile/IR/Decode.cpp.inc"
+
+DecodeOp ashlar::tile::decodeOf(Value memory) {
+  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+    memory = view.getViewSource();
+  return memory.getDefiningOp<DecodeOp>();
+}
+
+Value DecodeOp::getElement() {
+  return cast<DecodedOp>(getBody().front().getTerminator()).getValue();
+}
+
+LogicalResult DecodeOp::verify() {
+  if (!getType().hasStaticShape())
+    return emitOpError("expected a result of known sizes, found ") << getType();
+  if (getMaps().size() != getInputs().size())
+    return emitOpError("expected a map for each input, ")
+           << getInputs().size() << " in all, found " << getMaps().size();
+  for (auto [i, input] : llvm::enumerate(getInputs()))
+    if (failed(checkMap(*this, "input " + std::to_string(i), getMap(i),
+                        getType().getRank(), input)))
+      return failure();
+  return success();
+}
+
+LogicalResult DecodeOp::verifyRegions() {
+  SmallVector<Type> expected;
+  for (Value input : getInputs())
+    expected.push_back(elementOf(input));
+  expected.append(getType().getRank(), IndexType::get(getContext()));
+  if (getBody().getArgumentTypes() != TypeRange(expected))
+    return emitOpError("expected a body over an element of each input and a "
+                       "place along each dim of the result, found ")
+           << getBody().getArgumentTypes();
+  auto decoded = dyn_cast<DecodedOp>(getBody().front().getTerminator());
+  if (!decoded || decoded.getValue().getType() != getType().getElementType())
+    return noteAt(
+        emitOpError("expected the body to make ")
+            << getType().getElementType() << ", an element of the result",
+        getBody().front().getTerminator()->getLoc(), "the body ends here");
+  return success();
+}
