@@ -301,13 +301,20 @@ bool SizedCompilation::lookAlong(size_t symbol, int64_t way) {
   size_t begin = points.size();
   if (!look(1) || !look(2))
     return false;
+  size_t near = points.size();
   bool reachesFar = look(far[0]) && look(far[1]);
   if (reachesFar && numbersGrowEvenly(begin, {1, 2, far[0], far[1]}))
     return true;
+  size_t end = points.size();
   int64_t times = 3;
   while (times <= period && look(times))
     ++times;
-  return times > period;
+  if (times > period)
+    return true;
+  // What lies behind another model says nothing.
+  points.erase(points.begin() + near, points.begin() + end);
+  seen.erase(seen.begin() + near, seen.begin() + end);
+  return false;
 }
 
 /// Looks at sizes along each symbol by itself, beyond the largest size or,
