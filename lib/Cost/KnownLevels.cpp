@@ -23,6 +23,8 @@ KnownLevels::Key KnownLevels::keyOf(tile::ContractOp op, bool openSizes) {
       key.push_back(decode.getMaps().getAsOpaquePointer());
       for (Type type : decode->getOperandTypes())
         key.push_back(type.getAsOpaquePointer());
+      for (Operation &inner : decode.getBody().front())
+        key.push_back(inner.getName().getAsOpaquePointer());
     }
   }
   return key;

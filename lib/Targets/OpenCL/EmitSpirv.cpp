@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // LLVM's writer of SPIR-V keeps the ids of blocks for as long as the process
-// lives, by the address of their function. A later module that has a function
-// at an address of an earlier one's would be given ids that are others'.
+// lives, by the address of their MachineFunction. A later module that has one
+// at an address of an earlier one's would be given ids that are others'. So all
+// addresses are kept: a word for each kernel that the process has written.
 #include "EmitSpirv.h"
 #include "../LLVM/LLVMModule.h"
 #include "llvm/ADT/DenseSet.h"

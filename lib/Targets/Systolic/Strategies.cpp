@@ -286,11 +286,13 @@ Refusal ashlar::systolic::readStrategy(tile::StrategyAttr strategy,
               (choice.readsTapsInPlace ? tapsOf(form) : 1);
   choice.tileBlocks = hintOf(strategy, foldsHint).value_or(folds);
   choice.stepCycles = hintOf(strategy, cyclesHint).value_or(1200);
-  part.half = int(hintOf(strategy, halfHint).value_or(-1));
+  std::optional<int64_t> half = hintOf(strategy, halfHint);
+  part.half = int(half.value_or(-1));
   part.keptRows = keptRowsOf(strategy);
-  if (choice.chunkRows < 1 || choice.tileBlocks < 1 || part.half > 1)
-    return llvm::formatv("expected tiles of 1 row and fold or more, and the "
-                         "half 0 or 1, found {0}",
+  if (choice.chunkRows < 1 || choice.tileBlocks < 1 || choice.stepCycles < 1 ||
+      (half && *half != 0 && *half != 1))
+    return llvm::formatv("expected tiles of 1 row and fold or more, steps of 1 "
+                         "cycle or more, and the half 0 or 1, found {0}",
                          strategy.getHints())
         .str();
   if (!walksLoops(strategy))

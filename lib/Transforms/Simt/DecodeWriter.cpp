@@ -146,8 +146,11 @@ SmallVector<Value> DecodeWriter::write(Value source, ValueRange at,
     map(argument, all);
   }
   for (Operation &inner : body.without_terminator()) {
-    bool isSame = llvm::all_of(
-        inner.getOperands(), [&](Value value) { return same.contains(value); });
+    // A region may read what is not among the operands.
+    bool isSame = inner.getNumRegions() == 0 &&
+                  llvm::all_of(inner.getOperands(), [&](Value value) {
+                    return same.contains(value);
+                  });
     // A place among the last dim's blocks may be the same as well.
     auto place = dyn_cast<affine::AffineApplyOp>(inner);
     if (place && !isSame && place.getAffineMap().getNumSymbols() == 0) {

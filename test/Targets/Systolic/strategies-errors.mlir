@@ -77,13 +77,48 @@ func.func @beside(%a: memref<64x128xbf16>, %b: memref<128x256xbf16>,
 // There are two halves.
 func.func @half(%a: memref<64x128xbf16>, %b: memref<128x256xbf16>,
             %c: memref<64x256xf32>) {
-  // expected-error@+1 {{the machine tpu-128 does not compute this contraction: expected tiles of 1 row and fold or more, and the half 0 or 1, found {half = 2 : i64}}}
+  // expected-error@+1 {{the machine tpu-128 does not compute this contraction: expected tiles of 1 row and fold or more, steps of 1 cycle or more, and the half 0 or 1, found {half = 2 : i64}}}
   tile.contract a(%a : memref<64x128xbf16>) b(%b : memref<128x256xbf16>)
     outs(%c : memref<64x256xf32>) attributes {
       parallel = array<i64: 64, 256>, reduced = array<i64: 128>,
       maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
               affine_map<(m, n) -> (m, n)>],
       strategy = #tile.strategy<"array" m [0] n [1] k [2], loop [64, 128 | _] order [0, 1], acc accumulator, hints {half = 2 : i64}>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+func.func @half_below(%a: memref<64x128xbf16>, %b: memref<128x256xbf16>,
+            %c: memref<64x256xf32>) {
+  // expected-error@+1 {{the machine tpu-128 does not compute this contraction: expected tiles of 1 row and fold or more, steps of 1 cycle or more, and the half 0 or 1, found {half = -7 : i64}}}
+  tile.contract a(%a : memref<64x128xbf16>) b(%b : memref<128x256xbf16>)
+    outs(%c : memref<64x256xf32>) attributes {
+      parallel = array<i64: 64, 256>, reduced = array<i64: 128>,
+      maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n) -> (m, n)>],
+      strategy = #tile.strategy<"array" m [0] n [1] k [2], loop [64, 128 | _] order [0, 1], acc accumulator, hints {half = -7 : i64}>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// A step takes time.
+func.func @steps(%a: memref<64x128xbf16>, %b: memref<128x256xbf16>,
+            %c: memref<64x256xf32>) {
+  // expected-error@+1 {{the machine tpu-128 does not compute this contraction: expected tiles of 1 row and fold or more, steps of 1 cycle or more, and the half 0 or 1, found {step_cycles = 0 : i64}}}
+  tile.contract a(%a : memref<64x128xbf16>) b(%b : memref<128x256xbf16>)
+    outs(%c : memref<64x256xf32>) attributes {
+      parallel = array<i64: 64, 256>, reduced = array<i64: 128>,
+      maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n) -> (m, n)>],
+      strategy = #tile.strategy<"array" m [0] n [1] k [2], loop [64, 128 | _] order [0, 1], acc accumulator, hints {step_cycles = 0 : i64}>} {
   ^bb0(%sum: f32):
     tile.yield %sum : f32
   }
