@@ -66,7 +66,7 @@ def main():
         why = f": {lines[-1].strip()}" if lines else ""
         print(f"FAIL {test['name']}: {test['code'].lower()}{why}")
         # Once more at the end of the log, of which check.sh shows the tail.
-        print(*lines[-30 // len(bad) or -1:], sep="\n")
+        print(*lines[-30 // len(bad):], sep="\n")
     for test in left_out:
         print(f"SKIP {test['name']}: {reason(test)}")
     passed = len(tests) - len(bad) - len(left_out)
