@@ -47,7 +47,7 @@ protected:
   void expectNothingAlive() {
     const char *const kinds[] = {"contexts", "device memory", "host memory",
                                  "streams",  "events",        "modules",
-                                 "graphs",   "virtual memory"};
+                                 "graphs",   "virtual memory", "pools"};
     for (int i = 0; i < CudaDouble::Kinds; ++i) {
       EXPECT_EQ(driver->alive[i], aliveBefore[i]) << kinds[i];
       EXPECT_EQ(driver->left[i], leftBefore[i]) << kinds[i];

@@ -21,6 +21,7 @@ using CUmodule = struct CUmod_st *;
 using CUfunction = struct CUfunc_st *;
 using CUgraph = struct CUgraph_st *;
 using CUgraphExec = struct CUgraphExec_st *;
+using CUmemoryPool = struct CUmemPoolHandle_st *;
 /// cuTensorMapEncodeTiled writes it, kernels take it by value.
 struct alignas(64) CUtensorMap {
   uint64_t opaque[16];
@@ -34,6 +35,14 @@ struct CUmemAllocationProp {
   void *win32HandleMetaData;
   unsigned char allocFlags[8];
 };
+struct CUmemPoolProps {
+  int allocType, handleTypes;
+  CUmemLocation location;
+  void *win32SecurityAttributes;
+  size_t maxSize;
+  unsigned char reserved[56];
+};
+static_assert(sizeof(CUmemPoolProps) == 88);
 struct CUmemAccessDesc {
   CUmemLocation location;
   int flags;

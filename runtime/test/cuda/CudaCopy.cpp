@@ -47,6 +47,7 @@ static CUresult toDevice(Call &call, CUdeviceptr to, const void *from,
     task.uses.push_back(rangeOf(from, size));
     task.run = [=] { std::memcpy(target, from, size); };
   } else {
+    ashlar_cuda_double.stagedCopies += size > (64 << 10);
     const auto *bytes = static_cast<const uint8_t *>(from);
     auto staged = std::make_shared<std::vector<uint8_t>>(bytes, bytes + size);
     task.run = [=] { std::memcpy(target, staged->data(), size); };

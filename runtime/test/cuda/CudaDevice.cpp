@@ -189,7 +189,7 @@ static int attributeOf(int attribute, const Device &device) {
   case 102: // VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
     return 1;
   case 115: // MEMORY_POOLS_SUPPORTED
-    return 1;
+    return state().hasPools;
   }
   return architecturesOf(attribute);
 }

@@ -13,6 +13,7 @@
 //   ASHLAR_CUDA_DOUBLE_DRIVER    the driver's version; 12040
 //   ASHLAR_CUDA_DOUBLE_DESCRIPTORS
 //                                0: memory has no file descriptors; 1
+//   ASHLAR_CUDA_DOUBLE_POOLS     0: there are no pools of memory; 1
 //   ASHLAR_CUDA_DOUBLE_PTX       the file that machine code was made from,
 //   which
 //                                is run in its place; without it the double is
@@ -57,6 +58,7 @@ struct CudaDouble {
     Modules,
     Graphs,        // executable ones, too
     VirtualMemory, // handles, reservations and mappings
+    Pools,
     Kinds
   };
   std::atomic<int64_t> alive[Kinds] = {};
@@ -65,6 +67,11 @@ struct CudaDouble {
   /// What was left of each kind when its context went.
   std::atomic<int64_t> left[Kinds] = {};
 
+  /// Allocations that may make the host wait for what runs on the device, and
+  /// what gives such back.
+  std::atomic<uint64_t> waitingAllocations{0};
+  /// Copies to the device of more than 64 KiB that are not of pinned memory.
+  std::atomic<uint64_t> stagedCopies{0};
   /// Those of graphs count each time.
   std::atomic<uint64_t> launches{0}, instructions{0};
   std::atomic<uint64_t> graphLaunches{0};

@@ -5,6 +5,8 @@
 
 #include "CudaDoubleFixture.h"
 
+#include <thread>
+
 using namespace ashlar::cuda;
 
 namespace {
@@ -104,6 +106,37 @@ TEST_F(CudaDoubleTest, CopiesStayWithinAnAllocation) {
   EXPECT_EQ(misuses(), 5u);
   EXPECT_EQ(cu("cuMemFree_v2", memory + 8), INVALID_VALUE);
   EXPECT_EQ(cu("cuMemFree_v2", memory), SUCCESS);
+}
+
+TEST_F(CudaDoubleTest, APoolHoldsWhatIsFreeUntilTheHostWaits) {
+  CUmemoryPool pool = nullptr;
+  CUmemPoolProps properties = {};
+  EXPECT_EQ(cu("cuMemPoolCreate", &pool,
+               static_cast<const CUmemPoolProps *>(&properties)),
+            INVALID_VALUE);
+  properties.allocType = properties.location.type = 1;
+  EXPECT_EQ(cu("cuMemPoolCreate", &pool,
+               static_cast<const CUmemPoolProps *>(&properties)),
+            SUCCESS);
+  auto unused = [] {
+    size_t left = 0;
+    EXPECT_EQ(cu("cuMemGetInfo_v2", &left, static_cast<size_t *>(nullptr)),
+              SUCCESS);
+    return left;
+  };
+  const size_t before = unused();
+  CUdeviceptr memory = 0;
+  EXPECT_EQ(cu("cuMemAllocFromPoolAsync", &memory, size_t(512), pool, stream),
+            SUCCESS);
+  EXPECT_EQ(cu("cuMemFreeAsync", memory, stream), SUCCESS);
+  while (control->bytes > 0)
+    std::this_thread::yield();
+  EXPECT_EQ(unused(), before - 512);
+  EXPECT_EQ(cu("cuStreamSynchronize", stream), SUCCESS);
+  EXPECT_EQ(unused(), before);
+  EXPECT_EQ(cu("cuMemPoolDestroy", pool), SUCCESS);
+  EXPECT_EQ(cu("cuMemPoolDestroy", pool), INVALID_VALUE);
+  EXPECT_EQ(misuses(), 2u);
 }
 
 TEST_F(CudaDoubleTest, MemoryInUseIsNotGivenBack) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace ashlar::cuda;
 using ashlar::test::CudaDouble;
@@ -15,7 +16,8 @@ using ashlar::test::CudaDouble;
 /// In what steps memory is taken.
 static constexpr uint64_t granule = 512;
 
-static CUresult allocate(Context &context, CUdeviceptr *address, size_t size) {
+CUresult ashlar::cuda::allocate(Context &context, CUdeviceptr *address,
+                                size_t size, std::shared_ptr<MemoryPool> pool) {
   uint64_t taken = (size + granule - 1) / granule * granule;
   Device &device = *context.device;
   if (size > device.memory || taken > device.memory - device.used)
@@ -28,6 +30,7 @@ static CUresult allocate(Context &context, CUdeviceptr *address, size_t size) {
   memory.context = &context;
   memory.size = size;
   memory.taken = taken;
+  memory.pool = std::move(pool);
   context.allocations[made] = memory;
   count(CudaDouble::DeviceMemory, 1);
   CudaDouble &control = ashlar_cuda_double;
@@ -39,11 +42,20 @@ static CUresult allocate(Context &context, CUdeviceptr *address, size_t size) {
 
 void ashlar::cuda::releaseMemory(Context &context, CUdeviceptr address) {
   auto found = context.allocations.find(address);
-  context.device->used -= found->second.taken;
+  const auto &pool = found->second.pool;
+  if (pool && !pool->isDestroyed)
+    pool->held += found->second.taken;
+  else
+    context.device->used -= found->second.taken;
   ashlar_cuda_double.bytes -= int64_t(found->second.size);
   context.allocations.erase(found);
   context.memory.release(address);
   count(CudaDouble::DeviceMemory, -1);
+}
+
+void ashlar::cuda::trimPools() {
+  for (auto &[handle, pool] : state().pools)
+    pool->device->used -= std::exchange(pool->held, 0);
 }
 
 PhysicalMemory::~PhysicalMemory() {
@@ -84,6 +96,7 @@ ASHLAR_CUDA_EXPORT cuMemAlloc_v2(CUdeviceptr *address, size_t size) {
   ASHLAR_CUDA_NOT_NULL(address)
   if (size == 0)
     return call.misuse(INVALID_VALUE, "no bytes");
+  ++ashlar_cuda_double.waitingAllocations;
   return allocate(*call.context, address, size);
 }
 
@@ -124,6 +137,7 @@ ASHLAR_CUDA_EXPORT cuMemFree_v2(CUdeviceptr address) {
   DeviceMemory *memory = allocationOf(call, address);
   if (!memory)
     return call.refusal;
+  ++ashlar_cuda_double.waitingAllocations;
   if (const char *user =
           userOf(*call.context, {address, address + memory->size}, nullptr)) {
     CUresult code = call.misuse(

@@ -28,6 +28,7 @@ State &ashlar::cuda::state() {
       std::sscanf(cc, "%d.%d", &made->major, &made->minor);
     made->driver = int(numberOf(ASHLAR_DOUBLE_PREFIX "DRIVER", 12040));
     made->hasDescriptors = numberOf(ASHLAR_DOUBLE_PREFIX "DESCRIPTORS", 1) != 0;
+    made->hasPools = numberOf(ASHLAR_DOUBLE_PREFIX "POOLS", 1) != 0;
     uint64_t devices = numberOf(ASHLAR_DOUBLE_PREFIX "DEVICES",
                                 numberOf("ASHLAR_DOUBLE_DEVICES", 1));
     for (uint64_t i = 0; i < devices; ++i) {

@@ -96,11 +96,14 @@ struct Kernel {
   bool allowsLargeClusters = false;
 };
 
+struct MemoryPool;
+
 struct DeviceMemory {
   Context *context = nullptr;
   uint64_t size = 0, taken = 0;
-  bool isBeingFreed = false; // in a stream's order
-  bool isMapped = false;     // of a reservation: nobody frees it
+  bool isBeingFreed = false;        // in a stream's order
+  bool isMapped = false;            // of a reservation: nobody frees it
+  std::shared_ptr<MemoryPool> pool; // null: of none
 };
 
 struct Device {
@@ -108,6 +111,13 @@ struct Device {
   uint64_t memory = 0, used = 0;
   int references = 0;
   std::shared_ptr<Context> primary;
+};
+
+/// From which memory comes and goes in a stream's order.
+struct MemoryPool {
+  Device *device = nullptr;
+  uint64_t held = 0; // bytes that are free and not yet the device's again
+  bool isDestroyed = false;
 };
 
 /// Memory without an address, which handles and mappings hold.
@@ -148,7 +158,7 @@ struct State {
   bool isInitialized = false;
   int major = ASHLAR_DOUBLE_MAJOR, minor = ASHLAR_DOUBLE_MINOR;
   int driver = 12040;
-  bool hasDescriptors = true;
+  bool hasDescriptors = true, hasPools = true;
   std::vector<std::unique_ptr<Device>> devices;
   Handles<Context> contexts;
   Handles<Stream> streams;
@@ -157,6 +167,7 @@ struct State {
   Handles<Kernel> kernels;
   Handles<Graph> graphs, executableGraphs;
   Handles<PhysicalMemory> physical;
+  Handles<MemoryPool> pools;
   std::map<CUdeviceptr, Reservation> reservations;
   std::unordered_map<uint64_t, const char *> gone; // what handles were
   uint64_t nextHandle = 0x7a0000010;
@@ -244,6 +255,11 @@ std::vector<Range> usedBy(const Context &context,
                           const std::vector<uint8_t> &parameters);
 
 // CudaMemory.cpp
+/// Of the pool, or of none.
+CUresult allocate(Context &context, CUdeviceptr *address, size_t size,
+                  std::shared_ptr<MemoryPool> pool = nullptr);
+/// As a wait of the host does: what pools hold is the device's again.
+void trimPools();
 void releaseMemory(Context &context, CUdeviceptr address);
 /// What is mapped there.
 void unmap(CUdeviceptr address);

@@ -58,6 +58,7 @@ ASHLAR_CUDA_EXPORT cuStreamSynchronize(CUstream handle) {
     return call.refusal;
   // Who is refused takes back what may still be in use.
   waitFor(call.lock, *stream, stream->submitted);
+  trimPools();
   return refused ? refused : call.context->fault;
 }
 

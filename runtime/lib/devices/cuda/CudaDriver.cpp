@@ -13,7 +13,8 @@ namespace ashlar::runtime {
 using namespace gpu;
 
 // In the order of ASHLAR_GPU_FUNCTIONS, then ASHLAR_GPU_GRAPH_FUNCTIONS,
-// ASHLAR_GPU_TENSOR_FUNCTIONS and ASHLAR_GPU_EXTERNAL_FUNCTIONS.
+// ASHLAR_GPU_TENSOR_FUNCTIONS, ASHLAR_GPU_EXTERNAL_FUNCTIONS and
+// ASHLAR_GPU_POOL_FUNCTIONS.
 static const char functionNames[] =
     "cuInit\0cuGetErrorName\0cuDeviceGetCount\0cuDeviceGet\0cuDeviceGetName\0"
     "cuDeviceGetAttribute\0cuDeviceTotalMem_v2\0cuDevicePrimaryCtxRetain\0"
@@ -36,10 +37,13 @@ static const char functionNames[] =
     "cuMemGetAllocationGranularity\0cuMemCreate\0"
     "cuMemImportFromShareableHandle\0cuMemExportToShareableHandle\0"
     "cuMemAddressReserve\0cuMemMap\0cuMemSetAccess\0cuMemUnmap\0"
-    "cuMemAddressFree\0cuMemRelease\0";
+    "cuMemAddressFree\0cuMemRelease\0"
+    // From CUDA 11.2 on.
+    "cuMemPoolCreate\0cuMemPoolDestroy\0cuMemAllocFromPoolAsync\0"
+    "cuMemFreeAsync\0";
 
 // Numbers of CUdevice_attribute, in the order of Attribute.
-static const int attributes[] = {16, 39, 81, 82, 111, 97, 103, 120};
+static const int attributes[] = {16, 39, 81, 82, 111, 97, 103, 120, 115};
 
 static Cause causeOf(Code code) {
   switch (code) {

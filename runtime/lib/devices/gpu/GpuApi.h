@@ -27,6 +27,8 @@ using Graph = struct GraphObject *;
 using GraphExec = struct GraphExecObject *;
 /// 0 is success.
 using Code = int;
+/// What gives memory in a stream's order.
+using Pool = struct PoolObject *;
 /// Of memory without an address yet.
 using MemoryHandle = unsigned long long;
 
@@ -51,6 +53,16 @@ struct MemoryAccess {
   int flags = 3;     // to read and write
 };
 static_assert(sizeof(MemoryAccess) == 12);
+
+/// What a pool is made of. The layout is the driver's.
+struct PoolProperties {
+  int type = 1;                // stays where it is
+  int handleTypes = 0;         // no other process has it
+  MemoryPlace place;           // whose it is
+  void *others = nullptr;      // Windows' alone
+  unsigned char rest[64] = {}; // none: as large as the device
+};
+static_assert(sizeof(PoolProperties) == 88);
 
 /// F(result, name, arguments)
 #define ASHLAR_GPU_FUNCTIONS(F)                                                \
@@ -122,6 +134,13 @@ static_assert(sizeof(MemoryAccess) == 12);
   F(Code, MemUnreserve, (void *, size_t))                                      \
   F(Code, MemRelease, (MemoryHandle))
 
+/// Memory that comes and goes in a stream's order: all or none.
+#define ASHLAR_GPU_POOL_FUNCTIONS(F)                                           \
+  F(Code, PoolCreate, (Pool *, const PoolProperties *))                        \
+  F(Code, PoolDestroy, (Pool))                                                 \
+  F(Code, PoolAlloc, (void **, size_t, Pool, Stream))                          \
+  F(Code, PoolFree, (void *, Stream))
+
 /// A table of the driver's functions. Any thread may call them; most need a
 /// current context (CurrentGpu).
 struct Functions {
@@ -131,11 +150,13 @@ struct Functions {
   ASHLAR_GPU_GRAPH_FUNCTIONS(ASHLAR_GPU_MEMBER)
   ASHLAR_GPU_TENSOR_FUNCTIONS(ASHLAR_GPU_MEMBER)
   ASHLAR_GPU_EXTERNAL_FUNCTIONS(ASHLAR_GPU_MEMBER)
+  ASHLAR_GPU_POOL_FUNCTIONS(ASHLAR_GPU_MEMBER)
 #undef ASHLAR_GPU_MEMBER
 
   /// Whether the group is there.
   bool hasGraphs() const { return BeginCapture != nullptr; }
   bool hasExternal() const { return MemGranularity != nullptr; }
+  bool hasPools() const { return PoolCreate != nullptr; }
 };
 
 /// What a failure means for who runs a model.
@@ -157,10 +178,11 @@ enum class Attribute {
   ReservedSharedPerBlock,
   MaxSharedPerBlock, // where its launch asks for it
   Descriptors,       // whether memory has them
-  Clusters           // whether workgroups run together in such
+  Clusters,          // whether workgroups run together in such
+  Pools              // whether there are any
 };
 /// One more than the last.
-inline constexpr size_t attributeCount = size_t(Attribute::Clusters) + 1;
+inline constexpr size_t attributeCount = size_t(Attribute::Pools) + 1;
 
 /// Of drivers that keep what a thread had before.
 inline Code pushContext(const Functions &functions, Context context,

@@ -9,6 +9,7 @@ namespace ashlar::runtime {
 using namespace gpu;
 
 GpuDevice::~GpuDevice() {
+  closePool();
   if (context)
     api.ReleaseContext(id);
 }
@@ -24,7 +25,9 @@ Status GpuDevice::open(uint32_t ordinal) {
   ASHLAR_RETURN_IF_ERROR(
       check(&api.DeviceTotalMem, api.DeviceTotalMem(&bytes, id)));
   memoryBytes = bytes;
-  return check(&api.RetainContext, api.RetainContext(&context, id));
+  ASHLAR_RETURN_IF_ERROR(
+      check(&api.RetainContext, api.RetainContext(&context, id)));
+  return openPool();
 }
 
 uint64_t GpuDevice::sharedBytes() const {
@@ -38,50 +41,6 @@ int64_t GpuDevice::attribute(Attribute which) const {
     return 0; // the vendor has no such
   return api.DeviceGetAttribute(&value, number, id) == 0 ? std::max(value, 0)
                                                          : 0;
-}
-
-Status GpuDevice::checkMemory(uint64_t size) const {
-  uint64_t used = allocated;
-  if (size <= memoryBytes && used <= memoryBytes - size)
-    return {};
-  return failure(ASHLAR_OUT_OF_BUDGET,
-                 concat("no memory for ", size, " bytes: ", name, " has ",
-                        memoryBytes, ", of which ", used,
-                        " are in use here; run fewer sessions or a smaller "
-                        "model"),
-                 name);
-}
-
-Status GpuDevice::allocate(uint64_t size, void *&out) {
-  ASHLAR_RETURN_IF_ERROR(checkMemory(size));
-  CurrentGpu current(*this);
-  ASHLAR_RETURN_IF_ERROR(current.status());
-  // There is no memory of no bytes.
-  Code code = api.MemAlloc(&out, size_t(std::max(size, uint64_t(1))));
-  if (code == 0) {
-    allocated += size;
-    return {};
-  }
-  return noMemory(&api.MemAlloc, code, size);
-}
-
-Status GpuDevice::noMemory(const void *call, Code code, uint64_t size) const {
-  if (driver.causeOf(code) != Cause::Memory)
-    return failed(call, code);
-  return failure(ASHLAR_OUT_OF_BUDGET,
-                 concat(driver.nameOf(call), " failed with ", codeName(code),
-                        " on ", name, ": it has no ", size, " bytes, ",
-                        uint64_t(allocated),
-                        " are in use here; run fewer sessions or a smaller "
-                        "model, or end other processes on it"),
-                 name);
-}
-
-void GpuDevice::free(void *memory, uint64_t size) {
-  CurrentGpu current(*this);
-  if (current)
-    api.MemFree(memory);
-  allocated -= size;
 }
 
 String GpuDevice::codeName(Code code) const {

@@ -19,6 +19,9 @@ namespace ashlar::runtime {
 class GpuDevice {
 public:
   ASHLAR_OWN_NEW
+  /// Flags of the driver's: a stream that does not wait for the default one,
+  /// which others may use; an event that keeps no time, and is quicker for it.
+  static constexpr unsigned nonBlocking = 1, withoutTiming = 2;
   explicit GpuDevice(const gpu::Driver &driver)
       : driver(driver), api(driver.functions) {}
   ~GpuDevice();
@@ -83,9 +86,16 @@ private:
   /// "CUDA_ERROR_X", or "error 999" where the driver has no name.
   String codeName(gpu::Code code) const;
 
+  /// Memory comes from a pool from then on, where the driver has such:
+  /// GpuMemory.cpp.
+  Status openPool();
+  void closePool();
+
   int id = 0;                         // the driver's number for it
   uint64_t memoryBytes = 0;           // of the whole device
   std::atomic<uint64_t> allocated{0}; // bytes given out by this object
+  gpu::Pool pool = nullptr;           // null: there are none
+  gpu::Stream poolStream = nullptr;   // in whose order the pool gives
 };
 
 /// A thread's calls go to the device while it lives; the context that the

@@ -10,14 +10,11 @@ namespace ashlar::runtime {
 
 using namespace gpu;
 
-/// It keeps no time, and is quicker for it.
-static constexpr unsigned withoutTiming = 2;
-
 Status GpuEvent::create() {
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
   return device.check(&device.api.EventCreate,
-                      device.api.EventCreate(&event, withoutTiming));
+                      device.api.EventCreate(&event, GpuDevice::withoutTiming));
 }
 
 GpuEvent::~GpuEvent() {

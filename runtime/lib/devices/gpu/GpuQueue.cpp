@@ -8,8 +8,6 @@ namespace ashlar::runtime {
 
 using namespace gpu;
 
-/// A stream that does not wait for the default one, which others may use.
-static constexpr unsigned nonBlocking = 1;
 /// Of pinned memory: the fault's words, then what copies need.
 static constexpr size_t copiesAt = 64;
 
@@ -17,8 +15,7 @@ Status GpuQueue::start() {
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
   ASHLAR_RETURN_IF_ERROR(openStream());
-  ASHLAR_RETURN_IF_ERROR(
-      device.check(&api.MemAlloc, api.MemAlloc(&fault, faultBytes)));
+  ASHLAR_RETURN_IF_ERROR(device.allocate(faultBytes, fault));
   void *host = nullptr;
   ASHLAR_RETURN_IF_ERROR(device.check(
       &api.HostAlloc, api.HostAlloc(&host, copiesAt + PinnedCopies::bytes, 0)));
@@ -33,7 +30,7 @@ Status GpuQueue::start() {
 Status GpuQueue::openStream() {
   if (!callers)
     return device.check(&api.StreamCreate,
-                        api.StreamCreate(&stream, nonBlocking));
+                        api.StreamCreate(&stream, GpuDevice::nonBlocking));
   Code code = api.StreamQuery(callers);
   if (code != 0 && device.driver.causeOf(code) != Cause::NotReady)
     return device.failed(&api.StreamQuery, code);
@@ -48,11 +45,12 @@ GpuQueue::~GpuQueue() {
   const uint64_t copied = copies.given();
   if (stream && api.StreamSynchronize(stream) == 0)
     copies.deliver(copied);
+  uploads.close();
   pending.drop();
   if (seenFault)
     api.HostFree(seenFault);
   if (fault)
-    api.MemFree(fault);
+    device.free(fault, faultBytes);
   if (stream && !callers)
     api.StreamDestroy(stream);
 }
@@ -77,7 +75,7 @@ Status GpuQueue::copy(CopyKind kind, DeviceAddress to, DeviceAddress from,
   switch (kind) {
   case CopyKind::In:
     ASHLAR_RETURN_IF_ERROR(settle(source, size_t(size)));
-    return check(&api.CopyIn, api.CopyIn(target, source, size_t(size), stream));
+    return check(uploads.copy(target, source, size_t(size), stream));
   case CopyKind::Out:
     return copyOut(target, source, size_t(size));
   default:

@@ -12,6 +12,7 @@
 #include "GpuProgram.h"
 #include "GpuTrace.h"
 #include "PinnedCopies.h"
+#include "PinnedUploads.h"
 #include "ashlar/runtime/gpu_abi.h"
 
 namespace ashlar::runtime {
@@ -70,7 +71,8 @@ public:
   GpuQueue(GpuDevice &device, const QueueOptions &options)
       : device(device), api(device.api), workers(options.workers),
         scratch(options.scratch), scratchBytes(options.scratchBytes),
-        callers(static_cast<gpu::Stream>(options.stream)), pending(device) {}
+        callers(static_cast<gpu::Stream>(options.stream)), pending(device),
+        uploads(device) {}
   ~GpuQueue();
   GpuQueue(const GpuQueue &) = delete;
   /// Once, before it is used. Fails where the caller's stream is not one of
@@ -138,6 +140,7 @@ private:
   LaunchFaults<GpuTrace> pending; // whose faults nobody has looked at
   uint64_t readBehind = 0; // so many launches the fault's words were read last
   PinnedCopies copies;     // on their way to the host
+  PinnedUploads uploads;   // large ones to the device
 
   // Of the launch that is being made.
   Vector<uint64_t> values;

@@ -15,20 +15,21 @@ bool ashlar::runtime::gpu::openLibrary(const char *library, const char *names,
   // Where those begin that may be missing; a group is there as a whole.
   auto **graphs = reinterpret_cast<void **>(&functions.BeginCapture),
        **tensors = reinterpret_cast<void **>(&functions.TensorMapEncode),
-       **external = reinterpret_cast<void **>(&functions.MemGranularity);
-  bool isWhole[3] = {true, true, true};
+       **external = reinterpret_cast<void **>(&functions.MemGranularity),
+       **pools = reinterpret_cast<void **>(&functions.PoolCreate);
+  bool isWhole[4] = {true, true, true, true};
   for (const char *name = names; *name; name += std::strlen(name) + 1) {
     void *address = dlsym(opened, name);
     auto **at = reinterpret_cast<void **>(slot);
     if (!address && at < graphs)
       return false;
     if (!address)
-      isWhole[(at >= tensors) + (at >= external)] = false;
+      isWhole[(at >= tensors) + (at >= external) + (at >= pools)] = false;
     std::memcpy(slot, &address, sizeof(address));
     slot += sizeof(address);
   }
-  void **const groups[3] = {graphs, tensors, external};
-  for (unsigned i = 0; i < 3; ++i)
+  void **const groups[4] = {graphs, tensors, external, pools};
+  for (unsigned i = 0; i < 4; ++i)
     if (!isWhole[i])
       std::memset(groups[i], 0, sizeof(void *));
   return true;

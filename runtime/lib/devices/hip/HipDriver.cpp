@@ -35,8 +35,9 @@ static const char functionNames[] =
     "hipGraphExecDestroy\0";
 
 // Numbers of hipDeviceAttribute_t, in the order of Attribute: none is reserved
-// of shared memory, and none has file descriptors or clusters.
-static const int attributes[] = {63, 57, 10002, 71, -1, 74, -1, -1};
+// of shared memory, none has file descriptors or clusters, and pools would be
+// made by a struct.
+static const int attributes[] = {63, 57, 10002, 71, -1, 74, -1, -1, -1};
 
 static Cause causeOf(Code code) {
   switch (code) {
