@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "KernelEntry.h"
 #include "../LLVM/GroupEntry.h"
+#include "llvm/IR/ConstantRange.h"
 
 using namespace llvm;
 
@@ -43,8 +44,18 @@ static void setSizes(Function &entry, const ashlar::opencl::EntryForm &form) {
                             number(1)}));
 }
 
+/// A thread's number has a range: without, its divisions are of signed numbers
+/// of 64 bits, which many GPUs write out.
+static void boundThread(Function &function, int64_t threads) {
+  const unsigned bits = function.getReturnType()->getIntegerBitWidth();
+  AttrBuilder range(function.getContext());
+  range.addRangeAttr(ConstantRange(APInt(bits, 0), APInt(bits, threads)));
+  function.addRetAttrs(range);
+  function.setDoesNotAccessMemory();
+}
+
 /// OpenCL's functions: what all threads of a group must meet stays where it is.
-static void declareBuiltIns(Module &module) {
+static void declareBuiltIns(Module &module, int64_t threads) {
   for (Function &function : module) {
     StringRef name = function.getName();
     if (!function.isDeclaration() || !name.starts_with("_Z"))
@@ -54,6 +65,8 @@ static void declareBuiltIns(Module &module) {
       if (auto *call = dyn_cast<CallInst>(user))
         call->setCallingConv(CallingConv::SPIR_FUNC);
     function.setDoesNotThrow();
+    if (name == "_Z12get_local_idj")
+      boundThread(function, threads);
     const bool isSubgroup = name.contains("sub_group_");
     if (isSubgroup || name == "_Z7barrierj")
       function.addFnAttr(Attribute::Convergent);
@@ -64,7 +77,7 @@ static void declareBuiltIns(Module &module) {
 
 void ashlar::opencl::addKernelEntry(Module &module, StringRef symbol,
                                     const EntryForm &form) {
-  declareBuiltIns(module);
+  declareBuiltIns(module, form.threads);
   GroupEntry how = {
       CallingConv::SPIR_KERNEL, form.hasOffsets,
       [](IRBuilder<> &b) { return callBuiltIn(b, "_Z12get_group_idj"); },

@@ -44,6 +44,13 @@ static Error inferStorageClasses(Module &module, TargetMachine &target) {
   });
 }
 
+/// As back ends for GPUs do and SPIR-V's does not: addresses some constant
+/// apart are one and that constant. A thread of many sums had registers for
+/// each.
+static constexpr StringRef addressPasses =
+    "function(separate-const-offset-from-gep,slsr,early-cse,nary-reassociate,"
+    "early-cse,dce)";
+
 /// What SPIR-V cannot say, or its back end says wrongly.
 static Error check(Function &function) {
   for (Instruction &instruction : instructions(function)) {
@@ -123,6 +130,11 @@ ashlar::opencl::compileKernel(const KernelSource &kernel,
   if (Error error = optimizeModule(*module, **target,
                                    "function(early-cse,dce),globaldce"))
     return error;
+  // Where a work-item is a whole core's, its compiler forms vectors of what it
+  // finds.
+  if (options.optimize && kernel.threads > 1)
+    if (Error error = optimizeModule(*module, **target, addressPasses))
+      return error;
   if (Error error = check(entry))
     return error;
   if (Error error = diagnostics.take())
