@@ -57,7 +57,7 @@ public:
       return std::nullopt;
     int64_t rows = sizes[rowDim], rowBytes = numKeys * keyBytes;
     if (openSizes)
-      return rows * rowBytes <= bytes ? wholeKeys(rows) : std::nullopt;
+      return openRows(rows, rowBytes);
     // A worker for each core of a large machine.
     constexpr int64_t wanted = 8;
     int64_t most = std::max(fewest, rows * batches / wanted);
@@ -125,6 +125,22 @@ private:
   std::optional<AttentionTiles> wholeKeys(int64_t rows) {
     box[rowDim] = rows;
     return AttentionTiles{box};
+  }
+
+  /// All rows, or as many as keep their scores near; the last box may be
+  /// shorter.
+  std::optional<AttentionTiles> openRows(int64_t rows, int64_t rowBytes) {
+    if (rows * rowBytes <= bytes)
+      return wholeKeys(rows);
+    int64_t taken = bytes / rowBytes;
+    if (shared || taken < fewest)
+      return std::nullopt;
+    // Whole tiles of sums: few rows are left over.
+    tile::StrategyAttr strategy = scores.getStrategyAttr();
+    int64_t tile = strategy && !strategy.getM().empty()
+                       ? strategy.getTile(strategy.getM().back())
+                       : 0;
+    return wholeKeys(tile > 0 && tile <= taken ? taken / tile * tile : taken);
   }
 
   std::optional<AttentionTiles> someKeys(int64_t most) {

@@ -22,8 +22,9 @@ struct AttentionTiles {
 /// One of each batch, and as many of its rows as divide them and keep their
 /// scores within `bytes`: those of all keys where that is rows enough, else
 /// those of some keys at a time. None where neither can be had, or is worth it.
-/// With `openSizes`, a caller may choose fewer rows and keys: all of both. With
-/// `shared`, threads compute a part together: some keys at a time first.
+/// With `openSizes`, a caller may choose fewer rows and keys: all keys, and
+/// rows that need not divide them. With `shared`, threads compute a part
+/// together: some keys at a time first.
 std::optional<AttentionTiles> chooseAttentionTiles(AttentionMatch &match,
                                                    int64_t bytes,
                                                    bool openSizes, bool shared);

@@ -230,7 +230,7 @@ private:
     remark::missed(values.getLoc(), about(values, "Dispatch", "fusion"))
         << nodeName(match.scores->getLoc())
         << " and what lies between stay apart"
-        << (openSizes ? ": the scores of all rows of the largest size do "
+        << (openSizes ? ": at the largest size, the scores of a few rows do "
                         "not stay near; "
                       : ": no number of rows divides them and keeps their "
                         "scores near; ")

@@ -30,6 +30,14 @@ AttentionWriter::AttentionWriter(tile::AttentionOp op)
        llvm::zip(op.getScoresParallel(), openDims(op, rank)))
     sizes.push_back(value ? OpFoldResult(value)
                           : OpFoldResult(b.getIndexAttr(size)));
+  // A part of rows may be as long as a value says.
+  auto queries = cast<AffineMapAttr>(op.getScoresMaps()[0]).getValue();
+  auto shape = cast<ShapedType>(op.getQueries().getType());
+  for (auto [i, expr] : llvm::enumerate(queries.getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr);
+        dim && dim.getPosition() < rank && shape.isDynamicDim(i) &&
+        isa<Attribute>(sizes[dim.getPosition()]))
+      sizes[dim.getPosition()] = findDim(op.getQueries(), i);
 }
 
 //===-- Ops on scores and on rows of them ---------------------------------===//

@@ -22,15 +22,15 @@ static SmallVector<int64_t> dimsOf(Operation *op) {
   return dims;
 }
 
-/// Sizes of which a box has one are no parameters any more.
-static void fixCutDims(Operation *op) {
+/// Sizes of which a box has one, or a part, are no parameters any more.
+static void fixCutDims(Operation *op, ArrayRef<int64_t> whole) {
   auto parameters =
       op->getAttrOfType<DenseI64ArrayAttr>(exec::dimParametersAttrName);
   if (!parameters)
     return;
   SmallVector<int64_t> numbers(parameters.asArrayRef());
-  for (auto [number, size] : llvm::zip(numbers, dimsOf(op)))
-    if (size == 1)
+  for (auto [number, size, all] : llvm::zip(numbers, dimsOf(op), whole))
+    if (size == 1 || size != all)
       number = -1;
   op->setAttr(exec::dimParametersAttrName,
               DenseI64ArrayAttr::get(op->getContext(), numbers));
@@ -50,7 +50,7 @@ FailureOr<SmallVector<Operation *>> ashlar::cutKernel(TilingInterface root,
   if (failed(tiled))
     return root->emitError("cannot be tiled into boxes");
   for (Operation *op : tiled->tiledAndFusedOps)
-    fixCutDims(op);
+    fixCutDims(op, dimsOf(op == tiled->tiledAndFusedOps.front() ? root : op));
   for (auto [from, to] : tiled->replacements)
     rewriter.replaceAllUsesWith(from, to);
   if (isOpTriviallyDead(root))

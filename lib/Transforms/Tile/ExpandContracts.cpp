@@ -33,12 +33,11 @@ ContractExpander::ContractExpander(tile::ContractOp op)
   sizes.assign(op.getParallel().begin(), op.getParallel().end());
   llvm::append_range(sizes, op.getReduced());
   open = openDims(op, sizes.size());
-  if (op->hasAttr(exec::dimParametersAttrName))
-    return;
   // What a kernel makes on its way may be as long as a value says.
   auto type = cast<MemRefType>(op.getInit().getType());
   for (auto [i, expr] : llvm::enumerate(op.getResultMap().getResults()))
-    if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && type.isDynamicDim(i))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr);
+        dim && type.isDynamicDim(i) && !open[dim.getPosition()])
       open[dim.getPosition()] =
           dyn_cast_if_present<Value>(findDim(op.getInit(), i));
 }

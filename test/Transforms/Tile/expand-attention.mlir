@@ -130,3 +130,38 @@ func.func @open_batches(%q: tensor<?x16x8xf32>, %k: tensor<?x64x8xf32>, %v: tens
       body { ^bb0(%x: f32): tile.yield %x : f32 } -> tensor<?x16x8xf32>
   return %y : tensor<?x16x8xf32>
 }
+
+// A worker has 24 rows of those that a caller chooses, the last maybe fewer, and
+// the scores of all keys.
+// CHECK-LABEL: func.func @open_rows
+// CHECK-SAME: %[[S:arg[0-9]+]]: index {exec.size
+// CHECK: scf.forall (%[[H:.*]], %[[Q:.*]]) = (0, 0) to (2, %[[S]]) step (1, 24)
+// CHECK: %[[ROWS:.*]] = affine.min #{{.*}}(%[[Q]])[%[[S]]]
+// CHECK: tensor.extract_slice %{{.*}}[%[[H]], %[[Q]], 0] [1, %[[ROWS]], 8]
+// CHECK: %[[E:.*]] = tensor.empty(%[[ROWS]], %[[S]]) : tensor<1x?x?xf32>
+// CHECK: tile.contract {{.*}} outs(%[[E]] : tensor<1x?x?xf32>) attributes {exec.dim_parameters = array<i64: -1, -1, 0, -1>
+// CHECK: %[[I:.*]] = linalg.index 1
+// CHECK: arith.addi %[[I]], %[[Q]]
+// CHECK: tile.contract {{.*}}exec.dim_parameters = array<i64: -1, -1, -1, 0>
+// CHECK: tensor.parallel_insert_slice {{.*}} [1, %[[ROWS]], 8]
+func.func @open_rows(%q: tensor<2x?x8xf32>, %k: tensor<2x?x8xf32>, %v: tensor<2x?x8xf32>,
+                        %b: index {exec.size = #exec.size<affine_map<()[s0] -> (s0)>, largest = 64>}) -> tensor<2x?x8xf32> {
+  %e = tensor.empty(%b) : tensor<2x?x8xf32>
+  %y = tile.attention queries(%q : tensor<2x?x8xf32>) keys(%k : tensor<2x?x8xf32>)
+      values(%v : tensor<2x?x8xf32>) outs(%e : tensor<2x?x8xf32>) attributes {
+        exec.dim_parameters = array<i64: -1, 0, 0, -1, -1, 0, -1, 0>,
+        scoresParallel = array<i64: 2, 64, 64>, scoresReduced = array<i64: 8>, scoresMaps = [#queries, #keys],
+        hideMaps = [], parallel = array<i64: 2, 64, 8>, reduced = array<i64: 64>,
+        maps = [#weights, #values, #place], levels = [#tile.level<grid core [1, 24, _ | _]>]}
+      score { ^bb0(%x: f32): tile.yield %x : f32 }
+      hide { ^bb0(%x: f32): 
+        %lowest = arith.constant 0xFF800000 : f32
+        %i = tile.index 1
+        %j = tile.index 2
+        %late = arith.cmpi sgt, %j, %i : index
+        %z = arith.select %late, %lowest, %x : f32
+        tile.yield %z : f32 }
+      weigh { ^bb0(%x: f32): tile.yield %x : f32 }
+      body { ^bb0(%x: f32): tile.yield %x : f32 } -> tensor<2x?x8xf32>
+  return %y : tensor<2x?x8xf32>
+}

@@ -2,8 +2,9 @@
 //
 // Lets upstream's tiling cut `tile.contract` and `tile.attention` along
 // parallel dims whose parts are parts of the operands: a box of the result is
-// the same op on them.
+// the same op on them. The last box of an attention may be shorter.
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -15,6 +16,18 @@ using namespace ashlar::tile;
 namespace {
 using Places = SmallVector<OpFoldResult>;
 
+/// The largest a box can be whose size is that of a tile, or what is left; 0:
+/// it is all of a dim.
+int64_t tileOf(OpFoldResult size) {
+  auto least = cast<Value>(size).getDefiningOp<affine::AffineMinOp>();
+  int64_t tile = 0;
+  if (least)
+    for (AffineExpr expr : least.getMap().getResults())
+      if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+        tile = constant.getValue();
+  return tile;
+}
+
 /// What a box takes of the dims of `op`. A size that is a value is that of the
 /// dim: nothing cuts what a caller chooses but into single ones.
 SmallVector<Cut> cutsOf(ArrayRef<int64_t> dims, ArrayRef<OpFoldResult> offsets,
@@ -25,6 +38,47 @@ SmallVector<Cut> cutsOf(ArrayRef<int64_t> dims, ArrayRef<OpFoldResult> offsets,
         size && *size != dims[d])
       cut = {offsets[d], *size};
   return cuts;
+}
+
+/// The same where a dim may be cut into tiles, of which the last is shorter.
+SmallVector<Cut> tilesOf(ArrayRef<int64_t> dims, ArrayRef<OpFoldResult> offsets,
+                         ArrayRef<OpFoldResult> sizes) {
+  SmallVector<Cut> cuts = cutsOf(dims, offsets, sizes);
+  for (auto [d, cut] : llvm::enumerate(cuts))
+    if (!getConstantIntValue(sizes[d]))
+      if (int64_t tile = tileOf(sizes[d]))
+        cut = {offsets[d], tile};
+  return cuts;
+}
+
+/// What tiles reach of an operand. A tile as long as a value says is that of a
+/// dim that stands alone.
+LogicalResult findBox(OpBuilder &b, Value operand, AffineMap map,
+                      ArrayRef<Cut> cuts, ArrayRef<OpFoldResult> lengths,
+                      Places &offsets, Places &sizes) {
+  if (failed(findPart(b, operand, map, cuts, offsets, sizes)))
+    return failure();
+  for (auto [expr, size] : llvm::zip(map.getResults(), sizes))
+    for (auto [d, cut, length] : llvm::enumerate(cuts, lengths)) {
+      if (cut.size == 0 || !length || isa<Attribute>(length) ||
+          !expr.isFunctionOfDim(d))
+        continue;
+      if (!isa<AffineDimExpr>(expr))
+        return failure();
+      size = length;
+    }
+  return success();
+}
+
+FailureOr<Value> cutBox(OpBuilder &b, Value operand, AffineMap map,
+                        ArrayRef<Cut> cuts, ArrayRef<OpFoldResult> lengths) {
+  Places offsets, sizes;
+  if (failed(findBox(b, operand, map, cuts, lengths, offsets, sizes)))
+    return failure();
+  Places steps(offsets.size(), b.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(b, operand.getLoc(), operand, offsets,
+                                        sizes, steps)
+      .getResult();
 }
 
 /// The sizes that are left.
@@ -158,15 +212,21 @@ struct AttentionTiling
                          ArrayRef<OpFoldResult> offsets,
                          ArrayRef<OpFoldResult> sizes) const {
     auto attention = cast<AttentionOp>(op);
-    SmallVector<Cut> cuts = cutsOf(attention.getParallel(), offsets, sizes);
+    SmallVector<Cut> cuts = tilesOf(attention.getParallel(), offsets, sizes);
     SmallVector<Cut> ofScores = attention.getCutsOfScores(cuts);
+    Places lengths(ofScores.size());
+    for (auto [length, expr] :
+         llvm::zip(lengths, attention.getWeightsMap().getResults().drop_back()))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        length = sizes[dim.getPosition()];
     TilingResult result;
     SmallVector<Value> parts;
     bool isCut = true;
     attention.forEachOperand(
         [&](Value operand, AffineMap map, bool isOfScores) {
           FailureOr<Value> part =
-              cutOperand(b, operand, map, isOfScores ? ofScores : cuts);
+              cutBox(b, operand, map, isOfScores ? ofScores : cuts,
+                     isOfScores ? ArrayRef<OpFoldResult>(lengths) : sizes);
           isCut &= succeeded(part);
           if (!isCut)
             return;
@@ -196,9 +256,9 @@ struct AttentionTiling
                                       Places &resultOffsets,
                                       Places &resultSizes) const {
     auto attention = cast<AttentionOp>(op);
-    return findPart(b, attention.getInit(), attention.getResultMap(),
-                    cutsOf(attention.getParallel(), offsets, sizes),
-                    resultOffsets, resultSizes);
+    return findBox(b, attention.getInit(), attention.getResultMap(),
+                   tilesOf(attention.getParallel(), offsets, sizes), sizes,
+                   resultOffsets, resultSizes);
   }
 };
 } // namespace
