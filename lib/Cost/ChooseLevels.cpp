@@ -247,14 +247,6 @@ private:
     return bytesOfSlots(one) + bytesOfPhases(one) <= near->bytesOfPart();
   }
 
-  /// Two words for each slot of both rings, each ring where it may begin.
-  int64_t bytesOfPhases(const LevelCandidate &one) {
-    constexpr int64_t words = 2, rings = 2, wordBytes = 8, alignment = 64;
-    return hasRoles() ? rings * int64_t(llvm::alignTo(
-                                    words * one.slots * wordBytes, alignment))
-                      : 0;
-  }
-
   IsRefused isRefused;
   std::vector<LevelCandidate> candidates; ///< of the unit and way tried
   std::optional<LevelChoice> best;

@@ -2,6 +2,7 @@
 #include "LevelProblem.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/ContractDims.h"
+#include "ashlar/Analysis/RingBytes.h"
 #include "ashlar/Analysis/SlotBox.h"
 #include "ashlar/Analysis/WordCopies.h"
 #include "ashlar/Dialects/Tile/IR/Decode.h"
@@ -277,6 +278,14 @@ void LevelProblem::measureSlots(LevelCandidate &one) {
   one.bytesA = rowsOf(one.tile) * (lanes.empty() ? 1 : columns) * terms *
                size(op.getA());
   one.bytesB = columns * terms * size(op.getB());
+}
+
+int64_t LevelProblem::bytesOfPhases(const LevelCandidate &one) {
+  constexpr int64_t words = 2, rings = 2, wordBytes = 8;
+  return hasRoles()
+             ? rings * int64_t(llvm::alignTo(words * one.slots * wordBytes,
+                                             sharedAlignment))
+             : 0;
 }
 
 int64_t LevelProblem::groupsOf(const LevelCandidate &one) {

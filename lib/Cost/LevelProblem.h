@@ -18,6 +18,7 @@ struct LevelCandidate {
   int64_t bytesA = 0, bytesB = 0; ///< of a slot, as measureSlots() finds them
   int64_t across = 1; ///< parts of the grid side by side that share b's copies
   int64_t slots = 2;
+  const CopyEngine *stores = nullptr; ///< results leave by it; null: threads do
   double cycles = 0;
   Prediction prediction;
 };
@@ -59,6 +60,8 @@ protected:
   static int64_t bytesOfSlots(const LevelCandidate &one) {
     return one.slots * (one.bytesA + one.bytesB);
   }
+  /// Of two words for each slot of both rings, each ring where it may begin.
+  int64_t bytesOfPhases(const LevelCandidate &one);
   int64_t groupsOf(const LevelCandidate &one); ///< that share a tile
   /// Whether threads that copy words have few enough of them in a tile.
   bool hasFewWords(const LevelCandidate &one);
@@ -114,12 +117,18 @@ private:
   double cyclesOfCopies(const LevelCandidate &one, const CopyEngine &engine);
   /// What threads take to compute so many bytes of an operand; 0: they do not.
   double cyclesOfDecoding(mlir::Value operand, int64_t bytes);
+  /// What storing the results of `waves` of parts adds, by threads or by the
+  /// engine for them, whichever is faster: `stores` says which.
+  double cyclesOfStores(LevelCandidate &one, double waves);
+  /// Bytes of the nearest memory that results may pass through on their way to
+  /// an engine, besides the operands' slots; 0: they cannot.
+  int64_t bytesForStores(const LevelCandidate &one);
   /// Parts that one worker has at a time, as far as the nearest memory lets it.
   int64_t residents(const LevelCandidate &one);
   /// What all groups read of the nearest memory for one tile of terms.
   double cyclesOfReads(const LevelCandidate &one);
 
-  mlir::DictionaryAttr hints();
+  mlir::DictionaryAttr hints(const LevelCandidate &one);
 };
 
 } // namespace ashlar

@@ -57,13 +57,15 @@ tile::LayoutAttr LevelProblem::layoutOf(Value operand, int64_t rowElements) {
   return tile::LayoutAttr::get(context, {}, pad, {});
 }
 
-DictionaryAttr LevelProblem::hints() {
+DictionaryAttr LevelProblem::hints(const LevelCandidate &one) {
   Builder b(op.getContext());
   if (!unit->fragment)
     return b.getDictionaryAttr({});
-  NamedAttribute all[] = {
+  SmallVector<NamedAttribute> all = {
       b.getNamedAttr("fragment", fragmentOf(op.getContext(), *unit)),
       b.getNamedAttr("raster", b.getI64IntegerAttr(rowsTogether))};
+  if (one.stores)
+    all.push_back(b.getNamedAttr("stores", b.getStringAttr(one.stores->name)));
   return b.getDictionaryAttr(all);
 }
 
@@ -128,5 +130,5 @@ tile::StrategyAttr LevelProblem::strategyOf(const LevelCandidate &one) {
   return tile::StrategyAttr::get(
       b.getContext(), unit->name, /*shape=*/{}, rows, columns, depth,
       /*group=*/{}, both, levels, hops, unit->accumulatorSpace,
-      /*promote=*/-1, masked, /*partials=*/"", roles, hints());
+      /*promote=*/-1, masked, /*partials=*/"", roles, hints(one));
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LevelProblem.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/RingBytes.h"
+#include "ashlar/Analysis/StoreBox.h"
 #include "ashlar/Dialects/Tile/IR/Decode.h"
+#include "ashlar/Machine/StoreEngine.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -59,13 +62,11 @@ void LevelProblem::predict(LevelCandidate &one) {
     stall =
         std::max(0.0, latency - double(ahead) * iteration) / double(ahead + 1);
   const Memory &main = machine.memories.back();
-  double results = double(rowsOf(one.tile) * columnsOf(one.tile)) *
-                   double(elementBytes(getElementTypeOrSelf(op.getInit())));
-  double drain = results / machine.writeBytesPerCycle(main);
   double waves = std::ceil(parts / double(machine.workers.count));
-  double all = waves * (latency + iterations * iteration +
-                        (iterations - 1) * stall + drain) +
-               machine.costs.launchNs * machine.clock.hz / 1e9;
+  double all =
+      waves * (latency + iterations * iteration + (iterations - 1) * stall) +
+      cyclesOfStores(one, waves) +
+      machine.costs.launchNs * machine.clock.hz / 1e9;
   double once = double(bytesRead(op.getA())) + double(bytesRead(op.getB())) +
                 double(byteSize(op.getInit().getType()));
   double rate = main.sharedBytesPerSecond
@@ -77,6 +78,48 @@ void LevelProblem::predict(LevelCandidate &one) {
   one.prediction.main = once / rate;
   one.prediction.groups = int64_t(parts);
   one.cycles = one.prediction.cycles();
+}
+
+int64_t LevelProblem::bytesForStores(const LevelCandidate &one) {
+  const CopyEngine *engine = storeEngineOf(machine);
+  auto type = cast<ShapedType>(op.getInit().getType());
+  AffineMap map = op.getResultMap();
+  unsigned last = numParallel - 1;
+  if (!engine || !hasRoles() || !unit->fragment || openSizes ||
+      elementBytes(type.getElementType()) != store_box::elementBytes ||
+      type.getRank() > engine->boxes->rank || !takesRows(*engine, type, map) ||
+      map.getResults().back() != getAffineDimExpr(last, op.getContext()) ||
+      columnsOf(one.part) % store_box::columns != 0 ||
+      llvm::count_if(m, [&](unsigned d) { return one.tile[d] != 1; }) > 1)
+    return 0;
+  int64_t threads = groupsOf(one) << unit->fragment->lanes.size(),
+          each = threads / machine.countOf("lane") * store_box::bytes;
+  int64_t left = near->bytesOfPart() - bytesOfSlots(one) - bytesOfPhases(one) -
+                 swizzledAlignment;
+  return std::clamp<int64_t>(left / each, 0, store_box::mostSlots) * each;
+}
+
+double LevelProblem::cyclesOfStores(LevelCandidate &one, double waves) {
+  const Memory &main = machine.memories.back();
+  double results = double(rowsOf(one.tile) * columnsOf(one.tile)) *
+                   double(elementBytes(getElementTypeOrSelf(op.getInit())));
+  double rate = machine.writeBytesPerCycle(main);
+  double byThreads = waves * results / rate;
+  one.stores = nullptr;
+  double staged = std::min(results, double(bytesForStores(one)));
+  if (staged == 0)
+    return byThreads;
+  // Who computes goes on when it has stored all nearby, of which the engine
+  // has taken what has no place there; the rest leaves beside the next part.
+  const CopyEngine *engine = storeEngineOf(machine);
+  rate = std::min(rate, engine->bytesPerCycle);
+  double part = std::max(results / machine.writeBytesPerCycle(*near),
+                         (results - staged) / rate);
+  double byEngine = waves * part + staged / rate + engine->startCycles;
+  if (byEngine >= byThreads)
+    return byThreads;
+  one.stores = engine;
+  return byEngine;
 }
 
 double LevelProblem::cyclesOfCopies(const LevelCandidate &one,

@@ -3,6 +3,7 @@
 // What figures of one machine cannot say together. Every error names the
 // field, what was expected of it and what was found.
 #include "ashlar/Machine/MachineFile.h"
+#include "ashlar/Machine/StoreEngine.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -255,6 +256,26 @@ llvm::Error checkUnit(const MachineModel &machine, size_t i) {
   return llvm::Error::success();
 }
 
+/// One of boxes from the nearest memory on: results leave by it.
+llvm::Error checkStores(const MachineModel &machine, size_t i) {
+  const CopyEngine &engine = machine.copyEngines[i];
+  const std::string &far = machine.memories.back().name;
+  if (engine.to != far)
+    return contradiction("copy_engines[{0}].to: expected the farthest memory, "
+                         "'{1}', of an engine of boxes from the nearest, which "
+                         "takes results, found '{2}'",
+                         i, far, engine.to);
+  if (storeEngineOf(machine) != &engine)
+    return contradiction("copy_engines[{0}]: expected one engine of boxes that "
+                         "takes results, found a second one beside '{1}'",
+                         i, storeEngineOf(machine)->name);
+  if (!engine.asynchronous || engine.zeroFill || engine.multicast != 1)
+    return contradiction("copy_engines[{0}]: expected one that takes results "
+                         "to be asynchronous, without zero_fill and multicast",
+                         i);
+  return llvm::Error::success();
+}
+
 llvm::Error checkEngine(const MachineModel &machine, size_t i) {
   const CopyEngine &engine = machine.copyEngines[i];
   for (auto [field, name] :
@@ -268,13 +289,17 @@ llvm::Error checkEngine(const MachineModel &machine, size_t i) {
                          "from, found '{1}' for both",
                          i, engine.to);
   if (engine.boxes) {
+    bool isForResults = engine.from == machine.nearest().name;
+    if (isForResults)
+      if (llvm::Error error = checkStores(machine, i))
+        return error;
     const Scope *scope = machine.scope(engine.boxes->scope);
     if (!scope || scope->kind != "group")
       return contradiction(
           "copy_engines[{0}].boxes.scope: expected the name of "
           "a scope of the kind 'group', found '{1}'",
           i, engine.boxes->scope);
-    if (!engine.asynchronous || !engine.zeroFill)
+    if (!isForResults && (!engine.asynchronous || !engine.zeroFill))
       return contradiction(
           "copy_engines[{0}].boxes: expected an engine that is "
           "asynchronous and has zero_fill",

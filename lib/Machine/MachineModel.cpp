@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Machine/MachineModel.h"
+#include "ashlar/Machine/StoreEngine.h"
 #include <algorithm>
 
 using namespace ashlar;
@@ -115,6 +116,14 @@ const Link *MachineModel::link(std::string_view to) const {
   for (const Link &link : links)
     if (link.to == to)
       return &link;
+  return nullptr;
+}
+
+const CopyEngine *ashlar::storeEngineOf(const MachineModel &machine) {
+  for (const CopyEngine &engine : machine.copyEngines)
+    if (engine.boxes && engine.from == machine.nearest().name &&
+        engine.to == machine.memories.back().name)
+      return &engine;
   return nullptr;
 }
 

@@ -140,8 +140,10 @@ def check_units(tools, cases, counts):
     them."""
     for preset, chip, driver in (("sm_90a", "9.0", "12040"),
                                  ("sm_100a", "10.0", "12080")):
+        # So few multiprocessors that workgroups have several parts each.
         with environment(ASHLAR_CUDA_DOUBLE_CC=chip,
-                         ASHLAR_CUDA_DOUBLE_DRIVER=driver):
+                         ASHLAR_CUDA_DOUBLE_DRIVER=driver,
+                         ASHLAR_CUDA_DOUBLE_MULTIPROCESSORS="4"):
             count_said(counts, f"units of {preset}", call(
                 sys.executable, ROOT / "test/Integration/device_units.py",
                 "--bin", tools, f"--target=cuda:{preset}", "--machine",

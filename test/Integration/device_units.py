@@ -4,18 +4,19 @@
 
 A preset's machine file without its other units makes the compiler use the one
 that is left, and without its other engines that of boxes (for which products
-are a little larger), alone and with copies that workgroups share, however small
-the product: random sizes, transposes, batches and epilogues of f16 and bf16,
-weights of a few bits (unit_packed.py), convolutions with strides and pads,
-attentions with rows and keys that no tile divides, hidden or not, beside NumPy
-in f64. Units of bytes have products and convolutions of whole numbers, exact
-(unit_bytes.py), units of floats of a byte those of numbers that these hold
-(unit_float8.py). What the unit cannot take has no unit then, and is loops: right
-as well.
+are a little larger), alone, with copies that workgroups share and with results
+that leave by another, however small the product: random sizes, transposes,
+batches and epilogues of f16 and bf16, weights of a few bits (unit_packed.py),
+convolutions with strides and pads, attentions with rows and keys that no tile
+divides, hidden or not, beside NumPy in f64. Units of bytes have products and
+convolutions of whole numbers, exact (unit_bytes.py), units of floats of a byte
+those of numbers that these hold (unit_float8.py). What the unit cannot take has
+no unit then, and is loops: right as well.
 """
 
 import argparse
 import json
+import math
 import pathlib
 import sys
 import tempfile
@@ -77,6 +78,44 @@ def boxes(random, kind):
     """What an engine takes whose rows begin at multiples of 16 bytes, or that
     is copied into such rows first."""
     return product(random, kind, (8, 40, 72, 135, 136, 264, 391, 392))
+
+
+def stored(random, kind):
+    """Several parts for each workgroup, whose results leave by an engine of
+    boxes: whole ones, or such as the result's ends cut off."""
+    batch = int(random.choice([1, 1, 3]))
+    m, n, k = (int(random.choice(each)) for each in (
+        [100, 193, 256, 300], [128, 131, 200, 264], [40, 72, 136]))
+    lead = [batch] if batch > 1 else []
+    feeds = {"x": random.standard_normal([*lead, m, k]),
+             "w": random.standard_normal([*lead, k, n])}
+    nodes, last = [helper.make_node("MatMul", ["x", "w"], ["p"])], "p"
+    epilogue = str(random.choice(["", "bias", "bias, GELU, residual"]))
+    if epilogue:
+        feeds["b"] = random.standard_normal([n])
+        nodes.append(helper.make_node("Add", [last, "b"], ["q"]))
+        last = "q"
+    if "GELU" in epilogue:
+        feeds["r"] = random.standard_normal([*lead, m, n])
+        nodes += [helper.make_node("Gelu", [last], ["g"]),
+                  helper.make_node("Add", ["g", "r"], ["s"])]
+        last = "s"
+    nodes[-1].output[0] = "y"
+    feeds = {name: x.astype(TYPES[kind]) for name, x in feeds.items()}
+
+    def rounded(x):
+        return x.astype(TYPES[kind]).astype(np.float64)
+    x, w, b, r = (feeds[name].astype(np.float64) if name in feeds else 0
+                  for name in "xwbr")
+    wanted = x @ w
+    if epilogue:
+        wanted = rounded(wanted) + b
+    if "GELU" in epilogue:
+        wanted = rounded(wanted)
+        wanted = rounded(wanted * 0.5 * (1 + np.vectorize(math.erf)(
+            wanted / math.sqrt(2)))) + r
+    return f"{lead + [m, n, k]}, {epilogue or 'alone'}", nodes, feeds, [], \
+        wanted
 
 
 def packed(random, kind):
@@ -250,6 +289,7 @@ def kinds_of(unit):
 
 
 BOX, SHARED = b"cp.async.bulk.tensor", b".multicast::cluster"
+STORED = b".global.shared::cta.bulk_group"
 SECOND = b"k1_"  # the name of a second kernel
 
 
@@ -258,7 +298,8 @@ def with_engine(machine, engine):
     return {**machine, "copy_engines": [
         engine if other["name"] == engine["name"] else other
         for other in machine["copy_engines"]
-        if other["name"] == engine["name"] or not other.get("asynchronous")]}
+        if other["name"] == engine["name"] or other["from"] == engine["to"] or
+        not other.get("asynchronous")]}
 
 
 def with_clusters(machine, engine, count):
@@ -266,11 +307,30 @@ def with_clusters(machine, engine, count):
     among so many workgroups at most."""
     slow = {**engine, "bytes_per_cycle": 2, "multicast": count}
     machine = {**machine, "copy_engines": [
-        {**other, "bytes_per_cycle": 0.1} for other in machine["copy_engines"]]}
+        {**other, "bytes_per_cycle": 0.1} if other["to"] == engine["to"]
+        else other for other in machine["copy_engines"]]}
     grids = [scope for scope in machine["scopes"] if scope["kind"] == "grid"]
     scopes = [{**scope, "count": count} if scope is grids[-1] else scope
               for scope in machine["scopes"]]
     return with_engine({**machine, "scopes": scopes}, slow)
+
+
+def with_stores(machine, engine, clusters):
+    """The file of a machine of few workers, so that each has several parts,
+    whose engine for results is soon at work; copies are shared, or are not."""
+    near = machine["memories"][0]["name"]
+    machine = {**machine,
+               "workers": {**machine["workers"], "count": 2},
+               "memories": [{**memory, "shared_by": min(
+                   memory["shared_by"], 2)} for memory in machine["memories"]],
+               "copy_engines": [
+                   {**other, "start_cycles": 0} if other is engine else
+                   {**other, "multicast": 1} if "multicast" in other else other
+                   for other in machine["copy_engines"]]}
+    loads = [other for other in machine["copy_engines"]
+             if "boxes" in other and other["to"] == near]
+    return with_clusters(machine, loads[0], 2) if clusters else \
+        with_engine(machine, loads[0])
 
 
 def without_launches(machine):
@@ -281,7 +341,8 @@ def without_launches(machine):
 
 def machines(machine):
     """The file with one unit each, with one engine of boxes, with copies that
-    workgroups share, and with a second kernel for nothing: what is to be said
+    workgroups share, with an engine that results leave by, and with a second
+    kernel for nothing: what is to be said
     of it, the file, what there must be in a module, and the unit."""
     for unit in machine["units"]:
         if "fragment" not in unit:
@@ -297,7 +358,15 @@ def machines(machine):
                    [SECOND], unit)
         near = machine["memories"][0]["name"]
         for engine in machine["copy_engines"]:
-            if "boxes" not in engine or engine["to"] != near:
+            if "boxes" not in engine:
+                continue
+            if engine["to"] != near:
+                if {each["left"] for each in unit["types"]} == {"f16", "bf16"}:
+                    for clusters in (False, True):
+                        yield (f"{name}, results by {engine['name']}" +
+                               ", in clusters" * clusters,
+                               with_stores(alone, engine, clusters),
+                               [STORED] + [SHARED] * clusters, unit)
                 continue
             yield (f"{name} by {engine['name']}", with_engine(alone, engine),
                    [BOX], unit)
@@ -344,6 +413,8 @@ def main():
                 models = suite.BOXES if needed else suite.MODELS
                 if SECOND in needed:
                     models = [long_attention]
+                if STORED in needed:
+                    models = [stored]
                 # Of two numbers of workgroups, half as many each.
                 times = -(-arguments.cases // (2 if SHARED in needed else 1))
                 for make in models * times:
@@ -358,7 +429,9 @@ def main():
                         is_used[each] |= each in code
         for each, found in is_used.items():
             # Fewer than four cases of a kind may not have parts to share.
-            may_lack = each in (SHARED, SECOND) and arguments.cases < 8
+            may_lack = arguments.cases < 8 and each in (SHARED, SECOND) or \
+                each == STORED and arguments.cases < (
+                    8 if SHARED in needed else 4)
             tally.add(said, "" if found or may_lack else
                       f"no case has {each.decode()} in its code")
     return tally.end()

@@ -6,9 +6,9 @@ Compiles products of bf16, with an epilogue and without, one whose rows no
 engine takes as they are, one with weights of 4 bits, a convolution in steps and
 a causal attention, and reads the machine code of the module: the loop that has
 the matrix unit's steps keeps nothing in local memory and, or another loop beside
-it, has the copies that a preset is meant for; results leave by 16 bytes. The
-same compile twice gives the same bytes, and the module says what each kernel
-takes.
+it, has the copies that a preset is meant for; results leave by 16 bytes, or by
+the copy engine where workgroups have several tiles each. The same compile twice
+gives the same bytes, and the module says what each kernel takes.
 """
 
 import argparse
@@ -39,6 +39,9 @@ BESIDE = {
 }
 # With weights that threads unpack on their way to either unit.
 PACKED = ["LDGSTS", "STS"]
+# What tiles behind the first need not wait for: matrices into shared memory,
+# and boxes of them to the copy engine.
+STORES = ["STSM", "UTMASTG"]
 STEPS = ("HMMA", "HGMMA")
 LOCAL = ("STL", "LDL")
 
@@ -78,7 +81,21 @@ def hot_loop(code):
     return min(with_steps, key=len, default=[word for _, word, _ in code])
 
 
-def why_not(code, preset, wide, packed):
+def why_not_stored(words, preset, stored):
+    """`stored`: by the engine where a preset has one, by 16 bytes, or as they
+    are: empty."""
+    local = [word for word in LOCAL if has(words, word)]
+    if stored == "engine" and preset == "sm_90a":
+        missing = [word for word in STORES if not has(words, word)]
+        return f"no {', '.join(missing)}" if missing else \
+            f"{', '.join(local)} beside the engine's stores" if local else ""
+    if stored and not any(re.match(r"STG\.E(\.\w+)*\.128", word)
+                          for word in words):
+        return "no store of 16 bytes"
+    return ""
+
+
+def why_not(code, preset, stored, packed):
     words, everywhere = hot_loop(code), [word for _, word, _ in code]
     wanted, beside = ((PACKED, []) if packed else
                       (WANTED[preset], BESIDE[preset]))
@@ -89,16 +106,15 @@ def why_not(code, preset, wide, packed):
     missing = [word for word in beside if not has(everywhere, word)]
     if missing:
         return f"no {', '.join(missing)}"
-    if wide and not any(re.match(r"STG\.E(\.\w+)*\.128", word)
-                        for word in everywhere):
-        return "no store of 16 bytes"
-    return f"{', '.join(local)} in the hot loop" if local else ""
+    if local:
+        return f"{', '.join(local)} in the hot loop"
+    return why_not_stored(everywhere, preset, stored)
 
 
 def models():
-    """Graphs by name: nodes, the shapes of their inputs, all of bf16, and
-    whether results lie at multiples of 16 bytes. Terms are so many that no loop
-    over them is written out."""
+    """Graphs by name: nodes, the shapes of their inputs, all of bf16, and how
+    results are stored. Terms are so many that no loop over them is written
+    out."""
     def product(m, n, k, *more):
         return ([helper.make_node("MatMul", ["x", "w"],
                                   ["p" if more else "y"]), *more],
@@ -120,13 +136,13 @@ def models():
     packed = [helper.make_node("MatMulNBits", ["x", "w", "s"], ["y"],
                                domain="com.microsoft", K=8192, N=1024, bits=4,
                                block_size=32)]
-    return {"product": (*product(4096, 4096, 8192), True),
-            "epilogue": (*epilogue(2048, 4096, 8192), True),
-            "odd": (*product(4095, 4097, 8191), False),
-            "convolution": (convolution, {"x": (16, 56, 56, 1024)}, True),
+    return {"product": (*product(4096, 4096, 8192), "engine"),
+            "epilogue": (*epilogue(2048, 4096, 8192), "engine"),
+            "odd": (*product(4095, 4097, 8191), ""),
+            "convolution": (convolution, {"x": (16, 56, 56, 1024)}, "wide"),
             "attention": (attention, {name: (1, 16, 2048, 128)
-                                      for name in "qkv"}, True),
-            "packed": (packed, {"x": (64, 8192)}, False)}
+                                      for name in "qkv"}, "wide"),
+            "packed": (packed, {"x": (64, 8192)}, "")}
 
 
 def constants(name):
@@ -161,7 +177,7 @@ def compile_model(arguments, work, preset, name):
     return module, next(temps.glob("*/kernels.cubin"))
 
 
-def check_code(arguments, wide, packed, preset, module, cubin):
+def check_code(arguments, stored, packed, preset, module, cubin):
     """Why a module's machine code is not as wanted; empty: it is."""
     env = {**os.environ, "PATH": f"{arguments.cuda}:{os.environ['PATH']}"}
     code = functions(call(f"{arguments.cuda}/cuobjdump", "--dump-sass", cubin,
@@ -170,7 +186,7 @@ def check_code(arguments, wide, packed, preset, module, cubin):
            if any(has([word for _, word, _ in body], step) for step in STEPS)]
     if not hot:
         return "no kernel has a matrix unit's steps"
-    reasons = {name: why_not(code[name], preset, wide, packed) for name in hot}
+    reasons = {name: why_not(code[name], preset, stored, packed) for name in hot}
     wrong = [f"{name}: {why}" for name, why in reasons.items() if why]
     if wrong:
         return "; ".join(wrong)
@@ -202,7 +218,7 @@ def main():
     arguments = parser.parse_args()
     arguments.cuda = arguments.cuda.resolve()
     tally = device_run.Tally()
-    for name, (nodes, shapes, wide) in models().items():
+    for name, (nodes, shapes, stored) in models().items():
         graph = helper.make_graph(
             nodes, name,
             [helper.make_tensor_value_info(key, TensorProto.BFLOAT16, shape)
@@ -220,7 +236,8 @@ def main():
                 try:
                     module, cubin = compile_model(arguments, work, preset, "a")
                     why = check_code(
-                        arguments, wide and (name, preset) not in NARROW,
+                        arguments,
+                        stored if (name, preset) not in NARROW else "",
                         name == "packed", preset, module, cubin)
                     tally.add(f"{name} on {preset}", why)
                     again, _ = compile_model(arguments, work, preset, "b")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "StepWriter.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Dialects/Tile/IR/ThreadStores.h"
 #include "ashlar/Targets/CUDA/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -286,6 +287,54 @@ static void translate(tile::ThreadBoxCopyOp op) {
   op.erase();
 }
 
+/// PTX ISA, "stmatrix": rows of 16 bytes, of four matrices at most.
+static void translate(tile::ThreadMatrixStoreOp op) {
+  PtxWriter w(op);
+  Value place = LLVM::IntToPtrOp::create(
+      w.b,
+      LLVM::LLVMPointerType::get(w.b.getContext(),
+                                 unsigned(NVVM::NVVMMemorySpace::Shared)),
+      w.sharedAddress(op.getTarget(), op.getPlace()));
+  NVVM::StMatrixOp::create(
+      w.b, place, op.getWords(), NVVM::MMALayout::row,
+      NVVM::LdStMatrixShapeAttr::get(w.b.getContext(), 8, 8),
+      NVVM::LdStMatrixEltType::B16);
+  op.erase();
+}
+
+/// What an engine reads afterwards, lanes have stored by instructions.
+static void translate(tile::ThreadLanesMeetOp op) {
+  PtxWriter w(op);
+  if (op.getPublished())
+    w.write("fence.proxy.async.shared::cta;", "", {}, {}, true);
+  NVVM::SyncWarpOp::create(w.b, arith::ConstantIntOp::create(w.b, -1, 32));
+  op.erase();
+}
+
+static void translate(tile::ThreadBoxStoreOp op) {
+  PtxWriter w(op);
+  SmallVector<Value> operands = {w.sharedAddress(op.getSource(), op.getPlace()),
+                                 w.tensorMap(op.getMap())};
+  std::string places, constraints = "r,l";
+  for (Value at : llvm::reverse(op.getAt())) {
+    places += (places.empty() ? "$" : ", $") + std::to_string(operands.size());
+    operands.push_back(w.toWord(at));
+    constraints += ",r";
+  }
+  w.write("cp.async.bulk.tensor." + std::to_string(op.getAt().size()) +
+              "d.global.shared::cta.bulk_group [$1, {" + places +
+              "}], [$0];\ncp.async.bulk.commit_group;",
+          constraints, operands, {}, /*isOrdered=*/true);
+  op.erase();
+}
+
+static void translate(tile::ThreadBoxWaitOp op) {
+  PtxWriter(op).write("cp.async.bulk.wait_group.read " +
+                          std::to_string(op.getPending()) + ";",
+                      "", {}, {}, true);
+  op.erase();
+}
+
 namespace {
 struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
   void runOnOperation() override {
@@ -313,7 +362,9 @@ struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
                 tile::PhaseBeginOp, tile::PhasePublishOp, tile::PhaseEndOp,
                 tile::PhaseArriveOp, tile::PhaseWaitOp, tile::ThreadMeetOp,
                 tile::ClusterMeetOp, tile::ClusterRankOp,
-                tile::ThreadRegistersOp, tile::ThreadBoxCopyOp>(
+                tile::ThreadRegistersOp, tile::ThreadBoxCopyOp,
+                tile::ThreadMatrixStoreOp, tile::ThreadLanesMeetOp,
+                tile::ThreadBoxStoreOp, tile::ThreadBoxWaitOp>(
               [](auto own) { translate(own); })
           .Case([&](gpu::ShuffleOp own) {
             if (failed(translate(own)))

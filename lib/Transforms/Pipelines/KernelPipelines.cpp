@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Transforms/Pipelines/KernelPipelines.h"
+#include "ashlar/Machine/StoreEngine.h"
 #include "ashlar/Transforms/Lanes/Passes.h"
 #include "ashlar/Transforms/Precision/Passes.h"
 #include "ashlar/Transforms/Simt/Passes.h"
@@ -49,9 +50,11 @@ LanesOptions ashlar::lanesOf(const MachineModel &machine, unsigned steps) {
     lanes.groups = machine.countOf("group");
     lanes.shared = machine.nearest().bytesOfPart();
     for (const CopyEngine &engine : machine.copyEngines)
-      if (engine.boxes)
+      if (&engine == storeEngineOf(machine)) {
+        // A drain names it.
+      } else if (engine.boxes) {
         lanes.roleEngines.push_back(engine.name);
-      else if (engine.asynchronous) {
+      } else if (engine.asynchronous) {
         lanes.engines.push_back(engine.name);
         lanes.copyWords |= engine.minimumBytes == 4;
       }
@@ -92,9 +95,9 @@ void ashlar::buildLanesPipeline(OpPassManager &program,
       ahead.engines.assign(options.engines.begin(), options.engines.end());
       if (!options.engines.empty())
         bodies.addPass(createPipelineCopiesPass(ahead));
-      DistributeLanesPassOptions lanes = {options.threads, options.groups,
-                                          options.shuffles, options.piece,
-                                          options.copyWords};
+      DistributeLanesPassOptions lanes = {options.threads,   options.groups,
+                                          options.shuffles,  options.piece,
+                                          options.copyWords, options.shared};
       lanes.scopes.assign(options.scopes.begin(), options.scopes.end());
       program.addPass(createDistributeLanesPass(lanes));
       program.nest<func::FuncOp>().addPass(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Operations on accumulators as what one thread does of them.
+#include "BoxStores.h"
 #include "RowDrain.h"
 #include "ThreadPattern.h"
 #include "ashlar/Analysis/ByteSize.h"
@@ -199,16 +200,22 @@ struct DistributeMap : ThreadPattern<tile::MapOp> {
 };
 
 struct DistributeDrain : ThreadPattern<tile::DrainOp> {
-  using ThreadPattern::ThreadPattern;
+  DistributeDrain(const TypeConverter &converter, MLIRContext *context,
+                  const simt::Threads &threads, const simt::BoxStores &stores)
+      : ThreadPattern(converter, context, threads), stores(stores) {}
   LogicalResult
   matchAndRewrite(tile::DrainOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ThreadWriter w(op, rewriter, op.getAcc().getType().getShape());
     Share share = shareOf(op.getAcc());
+    auto ownAt = [&](int64_t i, ArrayRef<Value> point) {
+      return valueAt(op, w, adaptor.getAcc()[i], point);
+    };
     if (RowDrain rows(op, share, threads); rows.isTaken()) {
-      rows.write(w, [&](int64_t i, ArrayRef<Value> point) {
-        return valueAt(op, w, adaptor.getAcc()[i], point);
-      });
+      if (stores.has(op))
+        stores.write(op, share, w, ownAt);
+      else
+        rows.write(w, ownAt);
       rewriter.eraseOp(op);
       return success();
     }
@@ -271,11 +278,14 @@ private:
                [&](AffineExpr expr) { return expr.isFunctionOfDim(last); }) &&
            (!op.getClipped() || endsRowsAt(op.getTarget(), 2));
   }
+
+  const simt::BoxStores &stores;
 };
 } // namespace
 
 LogicalResult ashlar::simt::distributeAccumulators(Operation *kernel,
-                                                   const Threads &threads) {
+                                                   const Threads &threads,
+                                                   const BoxStores &stores) {
   MLIRContext *context = kernel->getContext();
   TypeConverter converter;
   converter.addConversion([](Type type) { return type; });
@@ -286,8 +296,8 @@ LogicalResult ashlar::simt::distributeAccumulators(Operation *kernel,
       });
   RewritePatternSet patterns(context);
   patterns.add<DistributeInit, DistributeLoad, DistributeAdd, DistributeMap,
-               DistributeSettle, DistributeStep, DistributeDrain>(
-      converter, context, threads);
+               DistributeSettle, DistributeStep>(converter, context, threads);
+  patterns.add<DistributeDrain>(converter, context, threads, stores);
   populateReductionPatterns(patterns, converter, threads);
   return convertAccumulators(kernel, converter, std::move(patterns));
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "BoxStores.h"
 #include "Roles.h"
 #include "Threads.h"
 #include "ashlar/Analysis/ByteSize.h"
@@ -316,8 +317,12 @@ struct DistributeLanes
         }
       int64_t cluster = clusterOf(body);
       SmallVector<Attribute> maps;
-      if (failed(simt::shareRings(body, threads, maps)) ||
-          failed(simt::distributeAccumulators(body, threads)))
+      if (failed(simt::shareRings(body, threads, maps)))
+        return signalPassFailure();
+      simt::BoxStores stores(threads);
+      if (!maps.empty())
+        stores.plan(body, memory, maps);
+      if (failed(simt::distributeAccumulators(body, threads, stores)))
         return signalPassFailure();
       simt::meetInRoles(body);
       if (!maps.empty())

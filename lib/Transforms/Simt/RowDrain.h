@@ -22,10 +22,10 @@ public:
   using ValueAt = llvm::function_ref<mlir::Value(
       int64_t i, llvm::ArrayRef<mlir::Value> point)>;
   void write(ThreadWriter &w, ValueAt valueAt);
-
-private:
   /// Two neighbours as a word, zeros where the thread has none.
   mlir::Value wordAt(ThreadWriter &w, int64_t i, ValueAt valueAt);
+
+private:
   mlir::Value conditionAt(ThreadWriter &w, int64_t i,
                           llvm::ArrayRef<mlir::Value> point);
   /// Of words of fragments 0 to 3 of each lane: those of lanes 0 to 3 of the

@@ -5,6 +5,7 @@
 #include "CopyWriter.h"
 #include "PendingCopies.h"
 #include "PhaseRing.h"
+#include "TensorMaps.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/RingBytes.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
@@ -397,34 +398,10 @@ private:
                                        "that copies: ")
                           << why,
                       copy.getSource().getLoc(), "the source is here");
-      plan.boxes[copy] = {box, numberOf(mapOf(box))};
+      plan.boxes[copy] = {box, simt::tensorMapOf(box, maps)};
       return WalkResult::advance();
     });
     return failure(walked.wasInterrupted());
-  }
-
-  static exec::TensorMapAttr mapOf(const TensorBox &box) {
-    auto type = cast<MemRefType>(box.tensor.getType());
-    int64_t stride = elementBytes(type.getElementType());
-    SmallVector<int64_t> sizes(llvm::reverse(box.ends)), strides,
-        boxes(llvm::reverse(box.box)), steps(llvm::reverse(box.steps));
-    if (llvm::all_of(steps, [](int64_t step) { return step == 1; }))
-      steps.clear();
-    for (int64_t size : llvm::reverse(type.getShape())) {
-      strides.push_back(stride);
-      stride *= size;
-    }
-    return exec::TensorMapAttr::get(
-        type.getContext(), box.tensor.getArgNumber(), type.getElementType(),
-        sizes, strides, boxes, steps, box.swizzleBytes);
-  }
-
-  int64_t numberOf(exec::TensorMapAttr map) {
-    auto found = llvm::find(maps, map);
-    int64_t number = found - maps.begin();
-    if (found == maps.end())
-      maps.push_back(map);
-    return number;
   }
 
   /// What is read of sums behind the wait for their last steps is read from

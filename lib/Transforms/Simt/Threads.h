@@ -40,9 +40,13 @@ struct Threads {
 mlir::LogicalResult shareRings(mlir::Operation *kernel, const Threads &threads,
                                llvm::SmallVectorImpl<mlir::Attribute> &maps);
 
-/// Turns accumulators into the values that a thread has of them.
+class BoxStores;
+
+/// Turns accumulators into the values that a thread has of them, some of which
+/// leave as `stores` says.
 mlir::LogicalResult distributeAccumulators(mlir::Operation *kernel,
-                                           const Threads &threads);
+                                           const Threads &threads,
+                                           const BoxStores &stores);
 
 } // namespace ashlar::simt
 

@@ -2,6 +2,7 @@
 //
 // One accumulator: the loops over its terms, its steps, and what becomes of it.
 #include "ContractExpander.h"
+#include "ashlar/Transforms/Tile/Threads.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -73,6 +74,8 @@ void ContractExpander::drain(Value sums, ArrayRef<unsigned> dims) {
   if (!isPart) {
     IRMapping mapping;
     op.getBody().cloneInto(&drain.getBody(), mapping);
+    if (Attribute engine = strategy.getHints().get("stores"))
+      drain->setAttr(storesAttrName, engine);
     return;
   }
   OpBuilder::InsertionGuard guard(b);

@@ -59,45 +59,20 @@ static std::optional<int64_t> endOf(OpFoldResult offset, OpFoldResult size,
 }
 
 namespace {
-class BoxReader {
+/// Where a part of memory lies in the tensor that it is of.
+class PlaceReader {
 public:
-  BoxReader(tile::CopyOp copy, TensorBox &out)
-      : copy(copy), slot(copy.getSlot().getType()), out(out) {}
+  PlaceReader(Value memory, TensorBox &out) : memory(memory), out(out) {}
 
-  std::string run() {
-    if (!copy.getOffsets().empty() || !readSteps())
-      return "it does not copy a part of memory as it lies, or in steps";
-    // Each reads what the one before has found.
-    for (auto read : {&BoxReader::readPlace, &BoxReader::checkTensor,
-                      &BoxReader::readRows, &BoxReader::readShare})
-      if (std::string why = (this->*read)(); !why.empty())
-        return why;
-    return "";
+  /// Of a part that is so long along each dim, where it is a whole one.
+  std::string run(llvm::function_ref<int64_t(unsigned)> lengthOf) {
+    std::string why = readPlace(lengthOf);
+    return why.empty() ? checkTensor() : why;
   }
 
 private:
-  bool readSteps() {
-    AffineMap map = copy.getMap();
-    if (map.getNumResults() != map.getNumDims())
-      return false;
-    for (auto [d, expr] : llvm::enumerate(map.getResults())) {
-      int64_t step = stepAlong(expr, d);
-      AffineExpr dim = getAffineDimExpr(d, map.getContext());
-      if (expr != dim * step || step < 1 || step > SlotBox::mostStep)
-        return false;
-      out.steps.push_back(step);
-    }
-    return out.steps.empty() || out.steps.back() == 1;
-  }
-
-  /// How much of memory a slot is of along a dim.
-  int64_t lengthOf(unsigned d) {
-    return (slot.getShape()[d] - 1) * out.steps[d] + 1;
-  }
-
   /// Views of views, back to the kernel's argument.
-  std::string readPlace() {
-    Value memory = copy.getSource();
+  std::string readPlace(llvm::function_ref<int64_t(unsigned)> lengthOf) {
     while (auto cast = memory.getDefiningOp<memref::CastOp>())
       memory = cast.getSource();
     auto view = memory.getDefiningOp<memref::SubViewOp>();
@@ -126,20 +101,63 @@ private:
       for (int64_t d = 0; d != type.getRank(); ++d)
         if (type.getDimSize(d) != lengthOf(d))
           return "what it copies is no box of the tensor";
-      out.at.assign(type.getRank(), Builder(copy).getIndexAttr(0));
+      out.at.assign(type.getRank(), Builder(type.getContext()).getIndexAttr(0));
     }
     return "";
   }
 
   std::string checkTensor() {
     auto type = cast<MemRefType>(out.tensor.getType());
-    bytes = elementBytes(type.getElementType());
+    int64_t bytes = elementBytes(type.getElementType());
     if (!llvm::isPowerOf2_64(bytes) || bytes > 4)
       return "its elements are none of 1, 2 or 4 bytes";
     if (type.getRank() > 1 && type.getShape().back() * bytes % unitBytes != 0)
       return "rows of its source begin at other places than multiples of 16 "
              "bytes";
     return "";
+  }
+
+  Value memory;
+  TensorBox &out;
+};
+
+class BoxReader {
+public:
+  BoxReader(tile::CopyOp copy, TensorBox &out)
+      : copy(copy), slot(copy.getSlot().getType()), out(out),
+        bytes(elementBytes(slot.getElementType())) {}
+
+  std::string run() {
+    if (!copy.getOffsets().empty() || !readSteps())
+      return "it does not copy a part of memory as it lies, or in steps";
+    std::string why = PlaceReader(copy.getSource(), out).run([&](unsigned d) {
+      return lengthOf(d);
+    });
+    // Each reads what the one before has found.
+    for (auto read : {&BoxReader::readRows, &BoxReader::readShare})
+      if (why.empty())
+        why = (this->*read)();
+    return why;
+  }
+
+private:
+  bool readSteps() {
+    AffineMap map = copy.getMap();
+    if (map.getNumResults() != map.getNumDims())
+      return false;
+    for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+      int64_t step = stepAlong(expr, d);
+      AffineExpr dim = getAffineDimExpr(d, map.getContext());
+      if (expr != dim * step || step < 1 || step > SlotBox::mostStep)
+        return false;
+      out.steps.push_back(step);
+    }
+    return out.steps.empty() || out.steps.back() == 1;
+  }
+
+  /// How much of memory a slot is of along a dim.
+  int64_t lengthOf(unsigned d) {
+    return (slot.getShape()[d] - 1) * out.steps[d] + 1;
   }
 
   std::string readRows() {
@@ -199,7 +217,7 @@ private:
   tile::CopyOp copy;
   tile::SlotType slot;
   TensorBox &out;
-  int64_t bytes = 0;
+  int64_t bytes;
 };
 } // namespace
 
@@ -212,4 +230,31 @@ int64_t TensorBox::numElements() const {
 
 std::string ashlar::whyNoBox(tile::CopyOp copy, TensorBox &box) {
   return BoxReader(copy, box).run();
+}
+
+std::string ashlar::whyNoStore(tile::DrainOp drain, int64_t rows,
+                               int64_t columns, TensorBox &box) {
+  AffineMap map = drain.getMap(drain.getMaps().size() - 1);
+  ArrayRef<int64_t> shape = drain.getAcc().getType().getShape();
+  SmallVector<int64_t> lengths;
+  unsigned found = 0;
+  for (AffineExpr expr : map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim && expr != getAffineConstantExpr(0, map.getContext()))
+      return "its places are none of a box";
+    lengths.push_back(dim ? shape[dim.getPosition()] : 1);
+    box.box.push_back(!dim ? 1 : dim.getPosition() == 0 ? rows : columns);
+    found += bool(dim);
+  }
+  if (shape.size() != 2 || found != 2 ||
+      map.getResults().back() != getAffineDimExpr(1, map.getContext()))
+    return "its places are no rows and columns";
+  box.steps.assign(lengths.size(), 1);
+  box.swizzleBytes =
+      columns *
+      elementBytes(
+          cast<MemRefType>(drain.getTarget().getType()).getElementType());
+  return PlaceReader(drain.getTarget(), box).run([&](unsigned d) {
+    return lengths[d];
+  });
 }

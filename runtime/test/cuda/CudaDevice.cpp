@@ -97,7 +97,7 @@ static int architecturesOf(int attribute) {
   case 8: // MAX_SHARED_MEMORY_PER_BLOCK
     return limits.sharedPerBlock;
   case 16: // MULTIPROCESSOR_COUNT
-    return limits.multiprocessors;
+    return all.multiprocessors ? all.multiprocessors : limits.multiprocessors;
   case 39: // MAX_THREADS_PER_MULTIPROCESSOR
     return limits.threadsPerMultiprocessor;
   case 75: // COMPUTE_CAPABILITY_MAJOR

@@ -11,6 +11,8 @@
 //   ASHLAR_CUDA_DOUBLE_CC        their compute capability; 8.0
 //   ASHLAR_CUDA_DOUBLE_MEMORY    bytes of each one's memory; 8 GiB
 //   ASHLAR_CUDA_DOUBLE_DRIVER    the driver's version; 12040
+//   ASHLAR_CUDA_DOUBLE_MULTIPROCESSORS
+//                                how many each one has; as its architecture
 //   ASHLAR_CUDA_DOUBLE_DESCRIPTORS
 //                                0: memory has no file descriptors; 1
 //   ASHLAR_CUDA_DOUBLE_POOLS     0: there are no pools of memory; 1

@@ -27,6 +27,8 @@ State &ashlar::cuda::state() {
     if (const char *cc = std::getenv(ASHLAR_DOUBLE_PREFIX "CC"))
       std::sscanf(cc, "%d.%d", &made->major, &made->minor);
     made->driver = int(numberOf(ASHLAR_DOUBLE_PREFIX "DRIVER", 12040));
+    made->multiprocessors =
+        int(numberOf(ASHLAR_DOUBLE_PREFIX "MULTIPROCESSORS", 0));
     made->hasDescriptors = numberOf(ASHLAR_DOUBLE_PREFIX "DESCRIPTORS", 1) != 0;
     made->hasPools = numberOf(ASHLAR_DOUBLE_PREFIX "POOLS", 1) != 0;
     uint64_t devices = numberOf(ASHLAR_DOUBLE_PREFIX "DEVICES",

@@ -158,6 +158,7 @@ struct State {
   bool isInitialized = false;
   int major = ASHLAR_DOUBLE_MAJOR, minor = ASHLAR_DOUBLE_MINOR;
   int driver = 12040;
+  int multiprocessors = 0; // 0: as many as the architecture has
   bool hasDescriptors = true, hasPools = true;
   std::vector<std::unique_ptr<Device>> devices;
   Handles<Context> contexts;

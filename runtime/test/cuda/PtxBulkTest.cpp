@@ -416,6 +416,70 @@ TEST(PtxBulk, WhatIsReadIsNotOverwrittenBeforeItWasWaitedFor) {
              {"the thread ends"});
 }
 
+// A warp stores four matrices, 32 rows of 16 bytes, its first lane a box of
+// them; then the same again in their place. Each time lane l holds 2 l and
+// 2 l + 1 of each matrix.
+const std::string storingMatrices =
+    "mov.u32 %r10, s;\nmad.lo.u32 %r10, %r0, 16, %r10;\n"
+    "setp.ne.u32 %p10, %r0, 0;\n"
+    "mul.lo.u32 %r11, %r0, 2;\nadd.u32 %r12, %r11, 1;\n"
+    "shl.b32 %r12, %r12, 16;\nor.b32 %r11, %r11, %r12;\n"
+    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%r10], {%r11, %r11, %r11, "
+    "%r11};\n"
+    "fence.proxy.async.shared::cta;\nbar.warp.sync 0xffffffff;\n"
+    "@%p10 bra FIRST;\n"
+    "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {0, 0}], "
+    "[s];\ncp.async.bulk.commit_group;\n"
+    "cp.async.bulk.wait_group.read 0;\n"
+    "FIRST:\nbar.warp.sync 0xffffffff;\n"
+    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%r10], {%r11, %r11, %r11, "
+    "%r11};\n"
+    "fence.proxy.async.shared::cta;\nbar.warp.sync 0xffffffff;\n"
+    "@%p10 bra LAST;\n"
+    "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {0, 32}], "
+    "[s];\ncp.async.bulk.commit_group;\n"
+    "cp.async.bulk.wait_group.read 0;\nLAST:\n";
+
+std::string outcomeOfMatrices(const std::string &text) {
+  Bench bench(kernelOfMap(text, shared));
+  Tensor tensor = tensorOf(9, {8, 48}, {8, 32}, {0, 0}); // 16 rows are outside
+  tensor.options.strides[0] = 16;
+  uint64_t to = bench.memory.allocate(48 * 16);
+  appendMap(bench, tensor, to);
+  bench.array(std::vector<uint32_t>(1));
+  std::string said = bench.fault(32, Fault::Race);
+  if (said.empty()) {
+    auto got = bench.read<uint16_t>(to, 48 * 8);
+    for (uint32_t i = 0; i < got.size(); ++i)
+      EXPECT_EQ(got[i], i % 64);
+  }
+  return said;
+}
+
+TEST(PtxBulk, MatricesLeaveByBoxes) {
+  EXPECT_EQ(outcomeOfMatrices(storingMatrices), "");
+  // Written again while the engine reads: no wait, and none that others know.
+  std::string again = "cp.async.bulk.wait_group.read 0;\nFIRST:\n";
+  expectSaid(outcomeOfMatrices(replaced(storingMatrices, again, "FIRST:\n")),
+             {"stmatrix", "read asynchronously"});
+  expectSaid(outcomeOfMatrices(replaced(storingMatrices,
+                                        "FIRST:\nbar.warp.sync 0xffffffff;\n",
+                                        "FIRST:\n")),
+             {"stmatrix", "read asynchronously"});
+  // Stored by instructions that the engine need not see.
+  std::string fence = "fence.proxy.async.shared::cta;\n";
+  std::string unfenced = storingMatrices;
+  for (size_t at; (at = unfenced.find(fence)) != std::string::npos;)
+    unfenced.erase(at, fence.size());
+  expectSaid(outcomeOfMatrices(unfenced),
+             {"cp.async.bulk.tensor", "fence.proxy.async"});
+  // And by other lanes, which have not met.
+  std::string unmet = storingMatrices, meet = "bar.warp.sync 0xffffffff;\n";
+  for (size_t at; (at = unmet.find(meet)) != std::string::npos;)
+    unmet.erase(at, meet.size());
+  expectSaid(outcomeOfMatrices(unmet), {"cp.async.bulk.tensor"});
+}
+
 TEST(PtxBulk, PlainCopiesHaveTheirRules) {
   std::string load =
       "mbarrier.init.shared.b64 [bar], 1;\nfence.proxy.async;\n"

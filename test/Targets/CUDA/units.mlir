@@ -133,3 +133,26 @@ func.func @functions(%x: f32, %y: f32, %z: f16) -> (f32, f32, f32, f16) {
   %3 = arith.maximumf %z, %z : f16
   return %0, %1, %2, %3 : f32, f32, f32, f16
 }
+
+// -----
+
+// Results that leave by the copy engine: rows of four matrices of a warp, a
+// meeting behind which the engine sees them, and a box in a group of its own.
+// CHECK-LABEL: func.func @stores
+func.func @stores(%y: memref<64x128xbf16>, %p: index, %i: index, %j: index, %w: i32) {
+  %boxes = memref.alloc() {alignment = 1024 : i64} : memref<4096xi16, 3>
+  // CHECK: nvvm.stmatrix %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>}
+  tile.thread_matrix_store %w, %w, %w, %w to %boxes[%p] : memref<4096xi16, 3>
+  // CHECK-NOT: fence
+  // CHECK: nvvm.bar.warp.sync
+  tile.thread_lanes_meet
+  // CHECK: "fence.proxy.async.shared::cta;", "~{memory}"
+  // CHECK: nvvm.bar.warp.sync
+  tile.thread_lanes_meet published
+  // CHECK: llvm.mlir.addressof @tensor_map.0
+  // CHECK: "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [$1, {$2, $3}], [$0];\0Acp.async.bulk.commit_group;", "r,l,r,r,~{memory}"
+  tile.thread_box_store %boxes[%p], %y[%i, %j] map 0 : memref<4096xi16, 3>, memref<64x128xbf16>
+  // CHECK: "cp.async.bulk.wait_group.read 1;"
+  tile.thread_box_wait %boxes but 1 : memref<4096xi16, 3>
+  return
+}

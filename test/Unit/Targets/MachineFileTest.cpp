@@ -278,6 +278,35 @@ TEST(MachineFile, UnitsMustFitTheRest) {
       "asynchronous, found 1");
 }
 
+TEST(MachineFile, OneEngineMayTakeResults) {
+  auto takeResults = [](json::Object &o, size_t i) -> json::Object & {
+    json::Object &engine = at(o, "copy_engines", i);
+    engine["from"] = "l1";
+    engine["to"] = "main";
+    engine["boxes"] =
+        json::Object{{"rank", 5}, {"size", 256}, {"scope", "nobody"}};
+    return engine;
+  };
+  EXPECT_EQ(
+      errorAfter([&](json::Object &o) { takeResults(o, 0)["to"] = "l2"; }),
+      "copy_engines[0].to: expected the farthest memory, 'main', of an "
+      "engine of boxes from the nearest, which takes results, found "
+      "'l2'");
+  EXPECT_EQ(errorAfter([&](json::Object &o) {
+              takeResults(o, 0)["zero_fill"] = true;
+            }),
+            "copy_engines[0]: expected one that takes results to be "
+            "asynchronous, without zero_fill and multicast");
+  EXPECT_EQ(errorAfter([&](json::Object &o) {
+              takeResults(o, 0);
+              at(o, "copy_engines", 0)["boxes"] = nullptr;
+              at(o, "copy_engines", 0).erase("boxes");
+              takeResults(o, 1);
+            }),
+            "copy_engines[1].boxes.scope: expected the name of a scope of the "
+            "kind 'group', found 'nobody'");
+}
+
 TEST(MachineFile, TheTargetRefusesWhatItHasNoCodeFor) {
   MachineModel machine = cpu::machineFor("x86-64-v3");
   machine.code.features.push_back("sve");

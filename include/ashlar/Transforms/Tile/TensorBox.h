@@ -36,6 +36,11 @@ struct TensorBox {
 /// same ends in each copy, and zeros behind them.
 std::string whyNoBox(tile::CopyOp copy, TensorBox &box);
 
+/// The same of what an accumulator stores, in boxes of so many rows and columns
+/// whose rows are swizzled; nothing is stored behind the ends.
+std::string whyNoStore(tile::DrainOp drain, int64_t rows, int64_t columns,
+                       TensorBox &box);
+
 } // namespace ashlar
 
 #endif // ASHLAR_TRANSFORMS_TILE_TENSORBOX_H

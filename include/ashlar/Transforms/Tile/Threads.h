@@ -10,6 +10,10 @@ namespace ashlar {
 /// On a function whose threads compute each part of it together.
 inline constexpr llvm::StringLiteral threadsAttrName = "tile.threads";
 
+/// On a `tile.drain`: which of the machine's copy engines its results leave by
+/// where they can.
+inline constexpr llvm::StringLiteral storesAttrName = "tile.stores";
+
 /// Whether an input has one number for each row of the result, which the
 /// threads that hold the row have.
 bool isOfRows(tile::MapOp op, unsigned input);

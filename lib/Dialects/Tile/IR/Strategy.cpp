@@ -284,6 +284,11 @@ LogicalResult StrategyAttr::verify(
       return error() << "expected 'raster' of 1 or more tiles, found "
                      << raster;
   }
+  if (Attribute stores = hints.get("stores");
+      stores && !isa<StringAttr>(stores))
+    return error() << "expected 'stores' to be the name of a copy engine, "
+                      "found "
+                   << stores;
   if (Attribute fragment = hints.get("fragment");
       fragment && !isa<FragmentAttr>(fragment))
     return error() << "expected 'fragment' to be a #tile.fragment, found "

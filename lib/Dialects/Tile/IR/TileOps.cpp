@@ -4,10 +4,10 @@
 // that no other file of this folder has: contractions, accumulators and bodies.
 // Strategies are CheckStrategy.cpp's, rings Rings.cpp's, attention
 // Attention.cpp's.
-#include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "CheckMap.h"
 #include "LevelText.h"
 #include "ashlar/Dialects/Tile/IR/Decode.h"
+#include "ashlar/Dialects/Tile/IR/ThreadStores.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -46,6 +46,8 @@ static void printMatrixShape(AsmPrinter &printer, int64_t rows, int64_t columns,
 #include "ashlar/Dialects/Tile/IR/TileAttributes.cpp.inc"
 #define GET_OP_CLASSES
 #include "ashlar/Dialects/Tile/IR/TileOps.cpp.inc"
+#define GET_OP_CLASSES
+#include "ashlar/Dialects/Tile/IR/ThreadStores.cpp.inc"
 
 void TileDialect::initialize() {
   addTypes<
@@ -63,6 +65,10 @@ void TileDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "ashlar/Dialects/Tile/IR/Decode.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ashlar/Dialects/Tile/IR/ThreadStores.cpp.inc"
       >();
   // Bodies of `tile.decode` compute with places.
   getContext()->getOrLoadDialect<affine::AffineDialect>();

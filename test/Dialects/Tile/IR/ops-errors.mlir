@@ -372,6 +372,14 @@ func.func @strategy_hop_kind() attributes {
 
 // -----
 
+func.func @strategy_stores() attributes {
+  // expected-error@+1 {{expected 'stores' to be the name of a copy engine, found 2 : i64}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], acc vectors, hints {stores = 2 : i64}>} {
+  return
+}
+
+// -----
+
 func.func @strategy_unroll() attributes {
   // expected-error@+1 {{expected 'unroll' of 1 or more terms, found 0 : i64}}
   strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], acc vectors, hints {unroll = 0 : i64}>} {
