@@ -21,6 +21,7 @@ KnownLevels::Key KnownLevels::keyOf(tile::ContractOp op, bool openSizes) {
     key.push_back(operand.getType().getAsOpaquePointer());
     if (auto decode = operand.getDefiningOp<tile::DecodeOp>()) {
       key.push_back(decode.getMaps().getAsOpaquePointer());
+      key.push_back(decode.getPaddedAttr().getAsOpaquePointer());
       for (Type type : decode->getOperandTypes())
         key.push_back(type.getAsOpaquePointer());
       for (Operation &inner : decode.getBody().front())

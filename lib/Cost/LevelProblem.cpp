@@ -130,9 +130,14 @@ bool LevelProblem::takesBoxes(const CopyEngine &engine, ShapedType type,
   return true;
 }
 
+/// Whether threads compute an operand where they copy it.
+static bool isComputed(Value operand) {
+  return operand.getDefiningOp<tile::DecodeOp>() && !tile::hasMargins(operand);
+}
+
 const CopyEngine *LevelProblem::engineOf(Value operand,
                                          const CopyEngine &engine) {
-  if (!operand.getDefiningOp<tile::DecodeOp>())
+  if (!isComputed(operand))
     return &engine;
   for (const CopyEngine &one : machine.copyEngines)
     if (!one.asynchronous && one.from == engine.from && one.to == engine.to)
@@ -153,8 +158,10 @@ int64_t ashlar::bytesRead(Value operand) {
 bool LevelProblem::takes(const CopyEngine &engine, Value operand,
                          AffineMap map) {
   auto type = cast<ShapedType>(operand.getType());
-  if (operand.getDefiningOp<tile::DecodeOp>())
+  if (isComputed(operand))
     return !engine.boxes && engineOf(operand, engine);
+  if (tile::hasMargins(operand) && engine.asynchronous && !engine.zeroFill)
+    return false;
   if (engine.boxes && !takesBoxes(engine, type, map))
     return false;
   int64_t bytes = elementBytes(type.getElementType());

@@ -129,8 +129,11 @@ double LevelProblem::cyclesOfCopies(const LevelCandidate &one,
     bool isByThreads = group->registerBytes && engine.minimumBytes < 16;
     double longer =
         isByThreads ? double(std::max(each, engine.minimumBytes)) / each : 1;
+    // Zeros around a tensor are written near as well.
     double share =
-        double(bytesRead(operand)) / double(byteSize(operand.getType()));
+        tile::hasMargins(operand)
+            ? 1
+            : double(bytesRead(operand)) / double(byteSize(operand.getType()));
     return double(bytes) * longer * share / engine.bytesPerCycle +
            cyclesOfDecoding(operand, bytes);
   };
@@ -140,7 +143,7 @@ double LevelProblem::cyclesOfCopies(const LevelCandidate &one,
 
 double LevelProblem::cyclesOfDecoding(Value operand, int64_t bytes) {
   auto decode = operand.getDefiningOp<tile::DecodeOp>();
-  if (!decode)
+  if (!decode || tile::hasMargins(operand))
     return 0;
   // An operation takes a lane as long as a step of a unit that has one of each.
   double lanes = 0;

@@ -67,6 +67,13 @@ static Outcome runDecode(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   std::vector<Cell> arguments(step.in.size() + view->sizes.size());
   fiber.cells[step.out].object = view;
   return forEachPoint(view->sizes, [&](ArrayRef<int64_t> at) {
+    bool isInside = true;
+    for (auto [i, place] : llvm::enumerate(step.in))
+      for (auto [one, size] :
+           llvm::zip(maps[i](at), fiber.get<View>(place)->sizes))
+        isInside &= one >= 0 && one < size;
+    if (op.getPadded() && !isInside)
+      return store(machine, op, *view, at, Number());
     for (auto [i, place] : llvm::enumerate(step.in))
       if (load(machine, op, *fiber.get<View>(place), maps[i](at),
                arguments[i].number) != Outcome::Done)

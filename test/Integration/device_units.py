@@ -126,22 +126,29 @@ def packed(random, kind):
 
 
 def convolution(random, kind):
-    n, c, o, h = (int(random.choice(each)) for each in (
-        [1, 2], [3, 8, 16, 40], [8, 20, 32], [7, 9, 12]))
-    side, stride = int(random.choice([1, 3, 5])), int(random.choice([1, 2]))
-    pad = int(random.integers(0, side // 2 + 1))
-    x = random.standard_normal([n, c, h, h]).astype(TYPES[kind])
+    """Pads differ on each side, windows have holes and may see nothing else
+    than pads."""
+    n, c, o, *shape = (int(random.choice(each)) for each in (
+        [1, 2], [3, 8, 16, 40], [8, 20, 32], [7, 9, 12], [7, 10]))
+    side, stride, hole = (int(random.choice(each)) for each in (
+        [1, 3, 3, 5, 7], [1, 2], [1, 1, 2]))
+    reach = (side - 1) * hole + 1
+    least = max(0, reach - min(shape))
+    pads = [int(random.integers(least, max(least, side // 2) + 2))
+            for _ in range(4)]
+    x = random.standard_normal([n, c, *shape]).astype(TYPES[kind])
     w = random.standard_normal([o, c, side, side]).astype(TYPES[kind])
     node = helper.make_node("Conv", ["x", "w"], ["y"], strides=[stride] * 2,
-                            pads=[pad] * 4)
+                            pads=pads, dilations=[hole] * 2)
     weight = helper.make_tensor("w", kind, w.shape, w.tobytes(), raw=True)
-    around = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (pad,) * 2,
-                                           (pad,) * 2))
+    around = np.pad(x.astype(np.float64), ((0, 0), (0, 0), pads[::2],
+                                           pads[1::2]))
     windows = np.lib.stride_tricks.sliding_window_view(
-        around, (side, side), axis=(2, 3))[:, :, ::stride, ::stride]
+        around, (reach, reach), axis=(2, 3))
+    windows = windows[:, :, ::stride, ::stride, ::hole, ::hole]
     wanted = np.einsum("nchwij,ocij->nohw", windows, w.astype(np.float64))
-    return f"convolution {[n, c, o, h, side]} by {stride}", [node], {"x": x}, \
-        [weight], wanted
+    return (f"convolution {[n, c, o, *shape, side]} by {stride} and {hole} "
+            f"in {pads}"), [node], {"x": x}, [weight], wanted
 
 
 def long_attention(random, kind):

@@ -37,3 +37,24 @@ func.func @product(%a: memref<7x48xf32>, %b: memref<10x3x8xi8>, %s: memref<10x3x
   }
   return
 }
+
+// A window in steps of two on a tensor with zeros around it, more of them behind
+// than in front.
+#a = affine_map<(h, w, o, r, s, c) -> (h * 2 + r, w * 2 + s, c)>
+#b = affine_map<(h, w, o, r, s, c) -> (r, s, c, o)>
+#y = affine_map<(h, w, o) -> (h, w, o)>
+// expected-remark@+1 {{interpreted under}}
+func.func @window(%x: memref<9x6x8xf32>, %f: memref<3x3x8x10xf32>, %c: memref<5x4x10xf32>) {
+  %p = tile.decode %x maps [affine_map<(h, w, c) -> (h - 1, w - 1, c)>] padded : memref<9x6x8xf32> -> memref<11x9x8xf32> {
+  ^bb0(%element: f32, %h: index, %w: index, %i: index):
+    tile.decoded %element : f32
+  }
+  tile.contract a(%p : memref<11x9x8xf32>) b(%f : memref<3x3x8x10xf32>) outs(%c : memref<5x4x10xf32>) attributes {
+    parallel = array<i64: 5, 4, 10>, reduced = array<i64: 3, 3, 8>, maps = [#a, #b, #y],
+    strategy = #tile.strategy<"lanes" m [0, 1] n [2] k [3, 4, 5], grid block [2, 4, 8 | _, _, _], loop [2, 4, 8 | 1, 1, 8] order [3, 4, 5],
+      a: ring near at 1 slots 3 by engine, b: ring near at 1 slots 3 by engine, acc sums, masked [0, 2]>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}

@@ -4,6 +4,7 @@
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Cost/UnitOperands.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -69,6 +70,9 @@ std::optional<RowCopies> ashlar::alignRows(tile::ContractOp op,
       continue;
     if (bytes == 0 || engine->alignmentBytes % bytes != 0 ||
         !isa<AffineDimExpr>(map.getResults().back()))
+      return std::nullopt;
+    // No memory has it.
+    if (operand->get().getDefiningOp<tile::DecodeOp>())
       return std::nullopt;
     int64_t elements = engine->alignmentBytes / bytes;
     if (constantBehindReshapes(operand->get())) {

@@ -80,7 +80,8 @@ static tile::DecodeOp makeDecode(OpBuilder &b, RankedTensorType type,
   for (OpOperand *input : op.getDpsInputOperands())
     maps.push_back(behind(op.getMatchingIndexingMap(input)));
   auto decode = tile::DecodeOp::create(b, op.getLoc(), type, op.getDpsInputs(),
-                                       b.getAffineMapArrayAttr(maps));
+                                       b.getAffineMapArrayAttr(maps),
+                                       /*padded=*/false);
   OpBuilder::InsertionGuard guard(b);
   Block *body = b.createBlock(&decode.getBody());
   IRMapping mapping;

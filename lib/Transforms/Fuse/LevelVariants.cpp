@@ -290,3 +290,15 @@ ashlar::chooseLevelsOfVariants(tile::ContractOp &op,
   op = best.op;
   return best.choice;
 }
+
+std::optional<LevelChoice>
+ashlar::tryLevelsOfVariants(tile::ContractOp op, const MachineModel &machine,
+                            RefusedStrategies &refused) {
+  Variant best = VariantChooser(op, machine, /*openSizes=*/false,
+                                /*isFixed=*/false, refused)
+                     .run();
+  if (best.result)
+    erase(best.result);
+  erase(op.getResult(0));
+  return best.choice;
+}

@@ -17,6 +17,12 @@ std::optional<LevelChoice> chooseLevelsOfVariants(tile::ContractOp &op,
                                                   bool openSizes, bool isFixed,
                                                   RefusedStrategies &refused);
 
+/// The levels that would be chosen so for `op`, which nobody reads, on sizes
+/// that are known; it goes, and what was there for it alone.
+std::optional<LevelChoice> tryLevelsOfVariants(tile::ContractOp op,
+                                               const MachineModel &machine,
+                                               RefusedStrategies &refused);
+
 } // namespace ashlar
 
 #endif // ASHLAR_LIB_TRANSFORMS_FUSE_LEVELVARIANTS_H

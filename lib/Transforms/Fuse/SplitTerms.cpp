@@ -4,6 +4,7 @@
 // result has fewer tiles than there are parts: partial sums are a tensor, and
 // a kernel of its own adds them, in the same order on each run.
 #include "SplitTerms.h"
+#include "Margins.h"
 #include "MergeParts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -86,7 +87,10 @@ private:
     if (isWhole)
       return moved(places);
     std::optional<unsigned> place = placeOf(map);
-    if (!place || type.getDimSize(*place) != op.getReduced()[dim - numParallel])
+    if (!place ||
+        type.getDimSize(*place) != op.getReduced()[dim - numParallel] ||
+        (operand.getDefiningOp<tile::DecodeOp>() &&
+         *place + 1 != type.getRank()))
       return std::nullopt;
     AffineMap own = moved(places);
     places.assign(own.getResults().begin(), own.getResults().end());
@@ -99,6 +103,8 @@ private:
       return operand;
     auto type = cast<RankedTensorType>(operand.getType());
     unsigned place = *placeOf(map);
+    if (auto margins = operand.getDefiningOp<tile::DecodeOp>())
+      return expandMargins(b, margins, place, parts);
     SmallVector<int64_t> shape(type.getShape());
     shape[place] /= parts;
     shape.insert(shape.begin() + place, parts);

@@ -4,6 +4,7 @@
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/MapElements.h"
 #include "ashlar/Cost/Core.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -70,6 +71,9 @@ std::optional<RowCopies> ashlar::bringTermsInside(tile::ContractOp op,
       return std::nullopt;
     if (*place + 1 == both[i].getNumResults())
       continue;
+    // No memory has it.
+    if (op->getOperand(i).getDefiningOp<tile::DecodeOp>())
+      return std::nullopt;
     if (!copies)
       copies.emplace();
     if (i == 1 && packRows(op, /*alignment=*/1, both[i].getNumDims() - 1))

@@ -129,8 +129,12 @@ static void addContractPasses(OpPassManager &function, bool joins, bool all,
         return unit.fragment.has_value();
       });
   function.addPass(createFormContractsPass(contracts));
-  if (all && options.takes(PipelineStep::AbsorbPadding))
+  if (all && options.takes(PipelineStep::AbsorbPadding)) {
+    // What another device computes has no such engine.
+    if (shared && !options.openSizes && options.companions.empty())
+      function.addPass(createReadMarginsPass(options.machine, options.refused));
     function.addPass(createAbsorbPaddingPass());
+  }
   if (keepsBytes)
     function.addPass(createAddBiasesToSumsPass());
   // A host that somebody asked for adds faster than it multiplies by one.

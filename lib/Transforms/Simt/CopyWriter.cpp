@@ -21,7 +21,8 @@ static constexpr int64_t mostUnrolled = 32, mostDecoded = 8;
 
 CopyWriter::CopyWriter(tile::CopyOp op, const Threads &threads)
     : op(op), threads(threads), slot(op.getSlot().getType()),
-      decode(tile::decodeOf(op.getSource())), counts(slot.getShape()),
+      decode(tile::decodeOf(op.getSource())),
+      isComputed(decode && !decode.getMargins()), counts(slot.getShape()),
       piece(findPiece(16)) {
   if (piece == 0 && threads.copyWords && !decode) {
     piece = findPiece(4);
@@ -42,12 +43,21 @@ int64_t CopyWriter::findPiece(int64_t bytes) {
   int64_t elements = bytes / elementBytes(slot.getElementType());
   bool isCopied = engine && *engine != "lanes";
   // What a thread computes is there or is not.
-  bool isDecoded =
-      decode && (!op.getPadded() || endsRowsAt(op.getSource(), elements));
+  bool isDecoded = isComputed && !decode.getPadded() &&
+                   (!op.getPadded() || endsRowsAt(op.getSource(), elements));
   if (!(isCopied || isDecoded) || !type || type.getMemorySpace() ||
-      elements == 0 || !slotHolds(elements))
+      elements == 0 || !slotHolds(elements) || !hasRowsOfInput(elements))
     return 0;
   return elements == 1 || liesAsInSource(elements) ? elements : 0;
+}
+
+bool CopyWriter::hasRowsOfInput(int64_t elements) {
+  if (!decode || isComputed)
+    return true;
+  Value input = decode.getInputs().front();
+  return decode.getType().getShape().back() ==
+             cast<ShapedType>(input.getType()).getShape().back() &&
+         (elements == 1 || beginsRowsAt(input, elements));
 }
 
 bool CopyWriter::slotHolds(int64_t elements) {
@@ -93,7 +103,7 @@ void CopyWriter::write(ImplicitLocOpBuilder &b, Value to, Value from) {
     else
       writePiece(b, pointOf(number), none);
   };
-  int64_t most = decode     ? mostDecoded
+  int64_t most = isComputed ? mostDecoded
                  : areWords ? mostWordsUnrolled
                             : mostUnrolled;
   if (piece != 0 && all % threads.count == 0 && all / threads.count <= most) {
@@ -149,10 +159,10 @@ void CopyWriter::writePiece(ImplicitLocOpBuilder &b, ValueRange index,
     if (step != 0)
       one = arith::AddIOp::create(b, one,
                                   arith::ConstantIndexOp::create(b, step));
+  if (piece != 0 && !isComputed)
+    return copyPiece(b, at, to);
   if (decode)
     return writeDecoded(b, at, to);
-  if (piece != 0)
-    return copyPiece(b, at, to);
   Value element = w.load(op.getSource(), op.getMap(), at, op.getPadded());
   memref::StoreOp::create(w.b, element, memory, to);
 }
@@ -162,8 +172,15 @@ void CopyWriter::copyPiece(ImplicitLocOpBuilder &b, ValueRange at, Value to) {
   Value exists =
       op.getPadded() ? w.isInside(op.getSource(), op.getMap(), at) : Value();
   SmallVector<Value> from = w.at(op.getMap(), at);
-  tile::ThreadCopyOp::create(w.b, op.getSource(), from, memory, to, exists,
-                             countInPiece(w.b, from.back()), piece);
+  Value source = op.getSource(), count = countInPiece(w.b, from.back());
+  if (decode) {
+    DecodeWriter inside(decode, w.b);
+    exists = w.both(exists, inside.exists(source, from));
+    from = inside.placesInInput(source, from);
+    source = decode.getInputs().front();
+  }
+  tile::ThreadCopyOp::create(w.b, source, from, memory, to, exists, count,
+                             piece);
 }
 
 void CopyWriter::writeDecoded(ImplicitLocOpBuilder &b, ValueRange at,
@@ -171,15 +188,18 @@ void CopyWriter::writeDecoded(ImplicitLocOpBuilder &b, ValueRange at,
   ThreadWriter w(op, b);
   auto type =
       VectorType::get({std::max<int64_t>(piece, 1)}, slot.getElementType());
+  DecodeWriter inside(decode, w.b);
   auto compute = [&]() -> Value {
     return vector::FromElementsOp::create(w.b, type,
-                                          DecodeWriter(decode, w.b)
-                                              .write(op.getSource(),
-                                                     w.at(op.getMap(), at),
-                                                     type.getNumElements()));
+                                          inside.write(op.getSource(),
+                                                       w.at(op.getMap(), at),
+                                                       type.getNumElements()));
   };
   Value exists =
       op.getPadded() ? w.isInside(op.getSource(), op.getMap(), at) : Value();
+  if (decode.getPadded())
+    exists =
+        w.both(exists, inside.exists(op.getSource(), w.at(op.getMap(), at)));
   Value numbers;
   if (!exists) {
     numbers = compute();

@@ -14,7 +14,7 @@ class CopyWriter {
 public:
   CopyWriter(tile::CopyOp op, const Threads &threads);
 
-  bool isAsynchronous() const { return piece != 0 && !decode; }
+  bool isAsynchronous() const { return piece != 0 && !isComputed; }
   /// Into the slot that begins at `place` of `memory`.
   void write(mlir::ImplicitLocOpBuilder &b, mlir::Value memory,
              mlir::Value place);
@@ -26,6 +26,9 @@ private:
   /// a slot.
   bool slotHolds(int64_t elements);
   bool liesAsInSource(int64_t elements);
+  /// Whether rows of what zeros lie around begin at multiples of so many
+  /// elements, and no zeros lie in them; true where nothing is so.
+  bool hasRowsOfInput(int64_t elements);
   /// The dim along which a thread's pieces follow each other at equal steps,
   /// all others being the same; none: there is no such.
   std::optional<unsigned> dimOfSteps();
@@ -46,7 +49,8 @@ private:
   tile::CopyOp op;
   const Threads &threads;
   tile::SlotType slot;
-  tile::DecodeOp decode; ///< that computes what is copied; null: it is memory
+  tile::DecodeOp decode; ///< that makes what is copied; null: it is memory
+  bool isComputed;       ///< by `decode`; else that adds zeros around memory
   llvm::SmallVector<int64_t> counts; ///< of pieces, or elements, by dim
   int64_t piece = 0; ///< elements that are copied at once; 0: one, at once
   /// Pieces of 4 bytes: neighbours in the slot are those of neighbours among

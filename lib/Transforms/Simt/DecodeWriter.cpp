@@ -71,6 +71,32 @@ SmallVector<Value> DecodeWriter::placesInResult(Value source, ValueRange at) {
   return places;
 }
 
+SmallVector<Value> DecodeWriter::placesInInput(Value source, ValueRange at) {
+  first = placesInResult(source, at);
+  return llvm::map_to_vector(op.getMap(0).getResults(), [&](AffineExpr expr) {
+    return applied(expr, /*step=*/0);
+  });
+}
+
+Value DecodeWriter::exists(Value source, ValueRange at) {
+  first = placesInResult(source, at);
+  ArrayRef<int64_t> shape = op.getType().getShape();
+  Value all;
+  for (auto [i, input] : llvm::enumerate(op.getInputs()))
+    for (auto [d, expr] : llvm::enumerate(op.getMap(i).getResults())) {
+      int64_t size = cast<ShapedType>(input.getType()).getDimSize(d);
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (dim && shape[dim.getPosition()] <= size)
+        continue;
+      // Places in front of the beginning are beyond the end without a sign.
+      Value one = arith::CmpIOp::create(
+          b, arith::CmpIPredicate::ult, applied(expr, /*step=*/0),
+          memref::DimOp::create(b, input, int64_t(d)));
+      all = all ? arith::AndIOp::create(b, all, one) : one;
+    }
+  return all;
+}
+
 Value DecodeWriter::applied(AffineExpr expr, int64_t step) {
   unsigned last = first.size() - 1;
   AffineExpr dim = b.getAffineDimExpr(last);

@@ -19,6 +19,11 @@ public:
   /// view of the result: that is where a multiple of `count` begins.
   llvm::SmallVector<mlir::Value> write(mlir::Value source, mlir::ValueRange at,
                                        int64_t count);
+  /// The place of the first input of what is at `at`, such as above.
+  llvm::SmallVector<mlir::Value> placesInInput(mlir::Value source,
+                                               mlir::ValueRange at);
+  /// Whether all inputs have the elements of what is at `at`; null: they do.
+  mlir::Value exists(mlir::Value source, mlir::ValueRange at);
 
 private:
   llvm::SmallVector<mlir::Value> placesInResult(mlir::Value source,

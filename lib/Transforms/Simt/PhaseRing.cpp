@@ -80,8 +80,11 @@ void PhaseRing::fill(ImplicitLocOpBuilder &b, const TensorBox &box,
                                   elementBytes(type.getElementType()));
   Value place = arith::MulIOp::create(b, slot, index(b, pitch()));
   SmallVector<Value> at;
-  for (OpFoldResult one : box.at)
+  for (auto [one, before] : llvm::zip_equal(box.at, box.before)) {
     at.push_back(getValueOrCreateConstantIndexOp(b, b.getLoc(), one));
+    if (before != 0)
+      at.back() = arith::SubIOp::create(b, at.back(), index(b, before));
+  }
   int64_t to = 0;
   if (isShared()) {
     Value rank = tile::ClusterRankOp::create(b, b.getIndexType());

@@ -75,7 +75,8 @@ std::string ashlar::whyNotAhead(tile::CopyOp copy, Operation *scope,
       continue;
     }
     Operation *source = value.getDefiningOp();
-    if (isa<tile::AllocOp>(source) || !scope->isProperAncestor(source))
+    if (isa<tile::AllocOp, tile::DecodeOp>(source) ||
+        !scope->isProperAncestor(source))
       continue;
     // A division is done where it would have been, or behind what decides
     // that.

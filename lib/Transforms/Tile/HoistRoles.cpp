@@ -3,6 +3,7 @@
 // Gives copies loops of their own, beside those of what reads them: one role
 // runs ahead as far as the rings have slots.
 #include "CopiesAhead.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "ashlar/Transforms/Tile/TensorBox.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -45,7 +46,7 @@ public:
     // Both roles see what is made in front of them.
     SmallVector<Operation *> own;
     for (Operation &op : block.without_terminator())
-      if (!(isa<tile::AllocOp>(op) ||
+      if (!(isa<tile::AllocOp, tile::DecodeOp>(op) ||
             (isMemoryEffectFree(&op) && op.getNumRegions() == 0)) ||
           llvm::any_of(op.getOperands(), [&](Value operand) {
             return llvm::is_contained(own, operand.getDefiningOp());

@@ -3,6 +3,7 @@
 #include "ashlar/Analysis/BoxReach.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/SlotBox.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "ashlar/Transforms/Tile/Cluster.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -82,6 +83,9 @@ private:
       out.at = view.getMixedOffsets();
       memory = view.getSource();
     }
+    auto all = cast<MemRefType>(memory.getType());
+    if (std::string why = readMargins(memory); !why.empty())
+      return why;
     out.tensor = dyn_cast<BlockArgument>(memory);
     auto type = cast<MemRefType>(memory.getType());
     if (!out.tensor || !isa<func::FuncOp>(out.tensor.getOwner()->getParentOp()))
@@ -92,17 +96,33 @@ private:
     out.ends.assign(type.getShape().begin(), type.getShape().end());
     for (int64_t d = 0; view && d != type.getRank(); ++d) {
       std::optional<int64_t> end = endOf(out.at[d], view.getMixedSizes()[d],
-                                         lengthOf(d), type.getDimSize(d));
-      if (!end || *end > type.getDimSize(d))
+                                         lengthOf(d), all.getDimSize(d));
+      if (!end || *end > all.getDimSize(d) || *end <= out.before[d])
         return "it is not known where what it copies ends";
-      out.ends[d] = *end;
+      out.ends[d] = std::min(out.ends[d], *end - out.before[d]);
     }
     if (!view) {
       for (int64_t d = 0; d != type.getRank(); ++d)
-        if (type.getDimSize(d) != lengthOf(d))
+        if (all.getDimSize(d) != lengthOf(d))
           return "what it copies is no box of the tensor";
       out.at.assign(type.getRank(), Builder(type.getContext()).getIndexAttr(0));
     }
+    return "";
+  }
+
+  /// From a tensor with zeros around to what is in memory of it.
+  std::string readMargins(Value &memory) {
+    out.before.assign(cast<MemRefType>(memory.getType()).getRank(), 0);
+    auto decode = memory.getDefiningOp<tile::DecodeOp>();
+    if (!decode)
+      return "";
+    std::optional<SmallVector<int64_t>> margins = decode.getMargins();
+    if (!margins)
+      return "its source is computed where it is copied";
+    out.before = std::move(*margins);
+    memory = decode.getInputs().front();
+    while (auto cast = memory.getDefiningOp<memref::CastOp>())
+      memory = cast.getSource();
     return "";
   }
 

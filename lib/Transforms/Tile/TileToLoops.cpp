@@ -57,15 +57,15 @@ public:
     memref::StoreOp::create(b, value, memory, at(map, point));
   }
 
-  /// Whether the place of a point lies in front of the memory's end; it never
-  /// lies in front of its beginning.
-  Value isInside(Value memory, AffineMap map, ValueRange point) {
+  /// Whether the place of a point lies in front of the memory's end, where it
+  /// never lies in front of its beginning; without a sign, within both.
+  Value isInside(Value memory, AffineMap map, ValueRange point,
+                 arith::CmpIPredicate below = arith::CmpIPredicate::slt) {
     Value inside = arith::ConstantIntOp::create(b, true, 1);
     for (auto [d, place] : llvm::enumerate(at(map, point))) {
       Value end = memref::DimOp::create(b, memory, d);
       inside = arith::AndIOp::create(
-          b, inside,
-          arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place, end));
+          b, inside, arith::CmpIOp::create(b, below, place, end));
     }
     return inside;
   }
@@ -330,12 +330,27 @@ void expandDecode(tile::DecodeOp op) {
   auto type = cast<MemRefType>(op.getResult().getType());
   Value memory = memref::AllocOp::create(w.b, type);
   w.forEach(type.getShape(), [&](ValueRange at) {
-    SmallVector<Value> arguments;
-    for (auto [i, input] : llvm::enumerate(op.getInputs()))
-      arguments.push_back(w.load(input, op.getMap(i), at));
-    llvm::append_range(arguments, at);
-    w.store(w.apply(op.getBody().front(), arguments), memory,
-            w.b.getMultiDimIdentityMap(at.size()), at);
+    auto compute = [&]() -> Value {
+      SmallVector<Value> arguments;
+      for (auto [i, input] : llvm::enumerate(op.getInputs()))
+        arguments.push_back(w.load(input, op.getMap(i), at));
+      llvm::append_range(arguments, at);
+      return w.apply(op.getBody().front(), arguments);
+    };
+    Value element;
+    if (op.getPadded()) {
+      Value inside = arith::ConstantIntOp::create(w.b, true, 1);
+      for (auto [i, input] : llvm::enumerate(op.getInputs()))
+        inside = arith::AndIOp::create(
+            w.b, inside,
+            w.isInside(input, op.getMap(i), at, arith::CmpIPredicate::ult));
+      Value zero = arith::ConstantOp::create(
+          w.b, w.b.getZeroAttr(type.getElementType()));
+      element = w.choose(inside, compute, zero);
+    } else {
+      element = compute();
+    }
+    w.store(element, memory, w.b.getMultiDimIdentityMap(at.size()), at);
   });
   op.replaceAllUsesWith(memory);
   op.erase();

@@ -26,6 +26,10 @@ std::unique_ptr<mlir::Pass> createChooseStrategiesPass(
 std::unique_ptr<mlir::Pass>
 createChooseAttentionPass(const MachineModel &machine,
                           std::shared_ptr<RefusedStrategies> refused = nullptr);
+/// What `refused` has is not taken; it may be null.
+std::unique_ptr<mlir::Pass>
+createReadMarginsPass(const MachineModel &machine,
+                      std::shared_ptr<RefusedStrategies> refused = nullptr);
 std::unique_ptr<mlir::Pass>
 createFormWinogradPass(const MachineModel &machine,
                        std::shared_ptr<StrategyTuning> tuning, bool openSizes,

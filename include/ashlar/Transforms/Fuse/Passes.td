@@ -89,6 +89,25 @@ def FormContractsPass
                            "::mlir::tensor::TensorDialect"];
 }
 
+def ReadMarginsPass : Pass<"ashlar-read-margins", "::mlir::func::FuncOp"> {
+  let summary = "Let copy engines fill in the zeros around a tensor";
+  let description = [{
+    Before: `tensor.pad` by zeros that contractions alone read as their first
+    operand. After: where the fastest way of each of them that is predicted has
+    an engine which copies boxes and writes zeros where they leave a tensor
+    (`boxes` and `zero_fill` of the machine file), they read a `tile.decode`
+    that is the tensor with margins, and no memory has these. Left alone: all
+    paddings of a tensor of which one does not become that.
+  }];
+  let options = [Option<"machineName", "machine", "std::string", "",
+                        "TARGET:PRESET or a machine file (*.json); otherwise a "
+                        "small made-up machine">];
+  let dependentDialects = ["::ashlar::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def AbsorbPaddingPass
     : Pass<"ashlar-absorb-padding", "::mlir::func::FuncOp"> {
   let summary = "Let contractions write into the middle of a padded tensor";

@@ -17,11 +17,12 @@ inline constexpr llvm::StringLiteral teamsAttrName = "tile.teams";
 struct TensorBox {
   mlir::BlockArgument tensor;
   llvm::SmallVector<mlir::OpFoldResult> at; ///< by dim of the tensor
-  llvm::SmallVector<int64_t> box;           ///< of one copy
-  llvm::SmallVector<int64_t> steps;         ///< from what is taken to the next
-  llvm::SmallVector<int64_t> ends;          ///< from where on zeros are read
-  int64_t copies = 1;                       ///< along the last dim
-  int64_t swizzleBytes = 0;                 ///< 0: rows lie as they are counted
+  llvm::SmallVector<int64_t> before; ///< that begins so much farther in front
+  llvm::SmallVector<int64_t> box;    ///< of one copy
+  llvm::SmallVector<int64_t> steps;  ///< from what is taken to the next
+  llvm::SmallVector<int64_t> ends;   ///< from where on zeros are read
+  int64_t copies = 1;                ///< along the last dim
+  int64_t swizzleBytes = 0;          ///< 0: rows lie as they are counted
   /// Workers that copy such a box each, one behind the other along dim `shared`
   /// of the slot; 1: it is all of it.
   int64_t sharers = 1;
@@ -33,7 +34,7 @@ struct TensorBox {
 
 /// Fills `box`, or says why the copy is none of a box: the engine reads whole
 /// tensors of known sizes whose rows begin at multiples of 16 bytes, up to the
-/// same ends in each copy, and zeros behind them.
+/// same ends in each copy, and zeros behind them and in front of the tensor.
 std::string whyNoBox(tile::CopyOp copy, TensorBox &box);
 
 /// The same of what an accumulator stores, in boxes of so many rows and columns

@@ -98,7 +98,7 @@ struct DecodeBufferization
     auto made = DecodeOp::create(
         rewriter, op->getLoc(),
         MemRefType::get(type.getShape(), type.getElementType()), buffers,
-        decode.getMaps());
+        decode.getMaps(), decode.getPadded());
     made.getBody().takeBody(decode.getBody());
     replaceOpWithBufferizedValues(rewriter, op, made.getResult());
     return success();

@@ -17,6 +17,27 @@ DecodeOp ashlar::tile::decodeOf(Value memory) {
   return memory.getDefiningOp<DecodeOp>();
 }
 
+bool ashlar::tile::hasMargins(Value operand) {
+  auto decode = operand.getDefiningOp<DecodeOp>();
+  return decode && decode.getMargins();
+}
+
+std::optional<SmallVector<int64_t>> DecodeOp::getMargins() {
+  if (!getPadded() || getInputs().size() != 1 ||
+      getElement() != getBody().getArgument(0))
+    return std::nullopt;
+  SmallVector<int64_t> margins;
+  for (auto [d, place] : llvm::enumerate(getMap(0).getResults())) {
+    auto before = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(
+        getAffineDimExpr(d, getContext()) - place, getType().getRank(), 0));
+    if (!before || before.getValue() < 0)
+      return std::nullopt;
+    margins.push_back(before.getValue());
+  }
+  return int64_t(margins.size()) == getType().getRank() ? std::optional(margins)
+                                                        : std::nullopt;
+}
+
 Value DecodeOp::getElement() {
   return cast<DecodedOp>(getBody().front().getTerminator()).getValue();
 }

@@ -13,6 +13,9 @@ namespace ashlar::tile {
 /// null: it is memory.
 DecodeOp decodeOf(mlir::Value memory);
 
+/// Whether an operand is a tensor with zeros around it, which no memory has.
+bool hasMargins(mlir::Value operand);
+
 } // namespace ashlar::tile
 
 #endif // ASHLAR_DIALECTS_TILE_IR_DECODE_H

@@ -18,6 +18,9 @@ def Tile_DecodeOp : Tile_Op<"decode", [
     the result. Nothing of that is ever in memory as a whole. In a kernel the
     result stands for memory of which the copies of a ring alone read parts.
 
+    With `padded`, maps may lead beyond an input's ends; elements of the result
+    there are zero. So a convolution reads a tensor with zeros around it.
+
     ```mlir
     %w = tile.decode %bytes, %scales maps [#bytes, #scales]
         : tensor<64x4x16xi8>, tensor<64x4xf16> -> tensor<64x128xf16> {
@@ -25,14 +28,20 @@ def Tile_DecodeOp : Tile_Op<"decode", [
       ...
       tile.decoded %x : f16
     }
+    %p = tile.decode %x maps [affine_map<(h, w, c) -> (h - 1, w - 1, c)>] padded
+        : tensor<56x56x64xbf16> -> tensor<58x58x64xbf16> {
+    ^bb0(%element: bf16, %h: index, %w: index, %c: index):
+      tile.decoded %element : bf16
+    }
     ```
   }];
   let arguments = (ins Variadic<AnyShaped>:$inputs,
-                       AffineMapArrayAttr:$maps);
+                       AffineMapArrayAttr:$maps, UnitAttr:$padded);
   let results = (outs AnyShaped:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $inputs `maps` $maps attr-dict `:` type($inputs) `->` type($result) $body
+    $inputs `maps` $maps (`padded` $padded^)? attr-dict
+    `:` type($inputs) `->` type($result) $body
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
@@ -48,6 +57,9 @@ def Tile_DecodeOp : Tile_Op<"decode", [
       return getBody().getArguments().drop_front(getInputs().size());
     }
     ::mlir::Value getElement();
+    /// Where all of it is its only input with zeros around: how far from the
+    /// result's beginning that one's is, by dim; none: it is something else.
+    ::std::optional<::llvm::SmallVector<int64_t>> getMargins();
   }];
 }
 

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: ashlar-opt %s --ashlar-read-margins=machine=cuda:sm_90a --ashlar-choose-strategies=machine=cuda:sm_90a --canonicalize | FileCheck %s
+
+#a = affine_map<(n, h, w, o, r, s, c) -> (n, h + r, w + s, c)>
+#b = affine_map<(n, h, w, o, r, s, c) -> (r, s, c, o)>
+#y = affine_map<(n, h, w, o) -> (n, h, w, o)>
+
+// Terms that are shared out are those of the tensor as well.
+// CHECK-LABEL: func.func @parts
+// CHECK: %[[P:.*]] = tile.decode {{.*}} padded : tensor<1x7x7x{{.*}} -> tensor<1x9x9x
+// CHECK: tile.contract a(%[[P]] : {{.*}} by tma
+// CHECK: linalg.generic
+// CHECK: arith.addf
+func.func @parts(%x: tensor<1x7x7x512xbf16>, %w: tensor<3x3x512x512xbf16>) -> tensor<1x7x7x512xbf16> {
+  %zero = arith.constant 0.0 : bf16
+  %p = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : bf16
+  } : tensor<1x7x7x512xbf16> to tensor<1x9x9x512xbf16>
+  %e = tensor.empty() : tensor<1x7x7x512xbf16>
+  %y = tile.contract a(%p : tensor<1x9x9x512xbf16>) b(%w : tensor<3x3x512x512xbf16>) outs(%e : tensor<1x7x7x512xbf16>) attributes {
+    maps = [#a, #b, #y], parallel = array<i64: 1, 7, 7, 512>, reduced = array<i64: 3, 3, 512>} {
+  ^bb0(%t: f32):
+    %z = arith.truncf %t : f32 to bf16
+    tile.yield %z : bf16
+  } -> tensor<1x7x7x512xbf16>
+  return %y : tensor<1x7x7x512xbf16>
+}
