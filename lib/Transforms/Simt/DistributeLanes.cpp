@@ -139,6 +139,17 @@ static void addBarriers(func::FuncOp kernel) {
   }
 }
 
+/// Threads meet at the end of an iteration that has rings of its own: the next
+/// one's are the same memory, which some may still read.
+static void addBarriersBehindRings(func::FuncOp kernel) {
+  kernel.walk([](scf::ForOp loop) {
+    if (loop.getBody()->getOps<tile::AllocOp>().empty())
+      return;
+    OpBuilder b(loop.getBody()->getTerminator());
+    gpu::BarrierOp::create(b, loop.getLoc());
+  });
+}
+
 /// How many elements make a piece of so many bytes, of the narrowest type in
 /// memory that all threads of the device see.
 static int64_t elementsOfPiece(func::FuncOp kernel, int64_t bytes) {
@@ -307,6 +318,7 @@ struct DistributeLanes
       if (failed(all))
         return signalPassFailure();
       addBarriers(body);
+      addBarriersBehindRings(body);
       shareFills(body, threads);
       // Parts that follow each other, where there are fewer workgroups than
       // parts, use the same memory.

@@ -218,6 +218,42 @@ func.func @beside_body(%c: memref<4x8xf32>) attributes {tile.threads} {
 
 // -----
 
+// Parts that a workgroup goes through in turn have rings of their own, which are
+// the same memory: threads meet before the next one's copies.
+exec.kernel @turns calls @turns_body : (memref<8x8xf32>) -> memref<8x8xf32>
+// CHECK-LABEL: func.func @turns_body(
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c8{{.*}} step %c4
+// CHECK: math.fma
+// CHECK: memref.store
+// CHECK: gpu.barrier
+// CHECK-NEXT: }
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: return
+func.func @turns_body(%a: memref<8x8xf32>, %c: memref<8x8xf32>) attributes {tile.threads} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant 0.0 : f32
+  scf.forall (%m) = (0) to (8) step (8) {
+    scf.for %i = %c0 to %c8 step %c4 {
+      %ra = tile.alloc : <2, 8x8xf32, "local">
+      %s, %t = tile.copy %a to %ra {map = affine_map<(m, n) -> (m, n)>} : memref<8x8xf32> to <2, 8x8xf32, "local">
+      tile.wait %t
+      %none = tile.init %zero : f32 to <4x8xf32>
+      %sums = tile.step %none, %s, %s {aMap = affine_map<(m, n, k) -> (m, k)>, bMap = affine_map<(m, n, k) -> (k, n)>, reduced = array<i64: 8>, unroll = 1 : i64} : <4x8xf32>, !tile.slot<8x8xf32, "local">, !tile.slot<8x8xf32, "local">
+      tile.release %s : <8x8xf32, "local">
+      %vc = memref.subview %c[%i, 0] [4, 8] [1, 1] : memref<8x8xf32> to memref<4x8xf32, strided<[8, 1], offset: ?>>
+      tile.drain %sums to %vc : memref<4x8xf32, strided<[8, 1], offset: ?>> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
+      ^bb0(%sum: f32):
+        tile.yield %sum : f32
+      } : <4x8xf32>
+    }
+  } {tile.scope = "workgroup"}
+  return
+}
+
+// -----
+
 exec.kernel @swizzled calls @swizzled_body : () -> memref<4x8xf32>
 func.func @swizzled_body(%c: memref<4x8xf32>) attributes {tile.threads} {
   %zero = arith.constant 0.0 : f32
