@@ -5,7 +5,6 @@
 #include "ashlar/Analysis/RingBytes.h"
 #include "ashlar/Analysis/SlotBox.h"
 #include "ashlar/Analysis/WordCopies.h"
-#include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -24,6 +23,9 @@ LevelProblem::LevelProblem(tile::ContractOp op, const MachineModel &machine,
   for (unsigned d : dims.m)
     if (d != last)
       m.push_back(d);
+  for (Value operand : {op.getA(), op.getB()})
+    if (tile::hasMargins(operand))
+      surrounded.push_back(operand);
   for (const Scope &scope : machine.scopes)
     if (scope.kind == "grid")
       outer = std::exchange(inner, &scope);
@@ -91,7 +93,9 @@ bool LevelProblem::takesOperands() {
       for (AffineExpr expr : map.getResults())
         for (int64_t d = 0; d != int64_t(map.getNumDims()); ++d) {
           int64_t step = stepAlong(expr, d);
-          if (step != 0 && step != 1 && !isLeftOut(map, expr, d))
+          // A tile has one place of a window, however far apart these are.
+          bool isWindow = d >= numParallel && d != k.back();
+          if (step != 0 && step != 1 && !isWindow && !isLeftOut(map, expr, d))
             return false;
           if (step == 0 || !llvm::is_contained(m, unsigned(d)))
             continue;
@@ -130,11 +134,6 @@ bool LevelProblem::takesBoxes(const CopyEngine &engine, ShapedType type,
   return true;
 }
 
-/// Whether threads compute an operand where they copy it.
-static bool isComputed(Value operand) {
-  return operand.getDefiningOp<tile::DecodeOp>() && !tile::hasMargins(operand);
-}
-
 const CopyEngine *LevelProblem::engineOf(Value operand,
                                          const CopyEngine &engine) {
   if (!isComputed(operand))
@@ -160,7 +159,7 @@ bool LevelProblem::takes(const CopyEngine &engine, Value operand,
   auto type = cast<ShapedType>(operand.getType());
   if (isComputed(operand))
     return !engine.boxes && engineOf(operand, engine);
-  if (tile::hasMargins(operand) && engine.asynchronous && !engine.zeroFill)
+  if (hasMargins(operand) && engine.asynchronous && !engine.zeroFill)
     return false;
   if (engine.boxes && !takesBoxes(engine, type, map))
     return false;

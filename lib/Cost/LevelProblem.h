@@ -7,6 +7,7 @@
 
 #include "ashlar/Cost/ChooseLevels.h"
 #include "ashlar/Cost/UnitOperands.h"
+#include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "mlir/IR/TypeUtilities.h"
 
 namespace ashlar {
@@ -79,6 +80,14 @@ protected:
   /// What copies an operand where others come by `engine`: threads themselves,
   /// if they compute it on the way; null: none does.
   const CopyEngine *engineOf(mlir::Value operand, const CopyEngine &engine);
+  /// Whether it is a tensor with zeros around it, which no memory has.
+  bool hasMargins(mlir::Value operand) {
+    return llvm::is_contained(surrounded, operand);
+  }
+  /// Whether threads compute an operand where they copy it.
+  bool isComputed(mlir::Value operand) {
+    return operand.getDefiningOp<tile::DecodeOp>() && !hasMargins(operand);
+  }
   /// Whether copies have a role of their own, beside those that multiply.
   bool hasRoles() { return path.size() == 1 && path.front()->boxes; }
   /// Whether the engine takes each tile at once, or in rows of a swizzle.
@@ -91,6 +100,7 @@ protected:
   unsigned numParallel;
   mlir::SmallVector<int64_t> sizes; ///< of all dims
   mlir::SmallVector<unsigned> m, n, k, lanes;
+  mlir::SmallVector<mlir::Value, 1> surrounded; ///< operands with margins
   const MultiplyUnit *unit = nullptr;
   const Scope *group = nullptr;
   const Scope *inner = nullptr, *outer = nullptr; ///< the innermost grids

@@ -3,7 +3,6 @@
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/RingBytes.h"
 #include "ashlar/Analysis/StoreBox.h"
-#include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "ashlar/Machine/StoreEngine.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -131,7 +130,7 @@ double LevelProblem::cyclesOfCopies(const LevelCandidate &one,
         isByThreads ? double(std::max(each, engine.minimumBytes)) / each : 1;
     // Zeros around a tensor are written near as well.
     double share =
-        tile::hasMargins(operand)
+        hasMargins(operand)
             ? 1
             : double(bytesRead(operand)) / double(byteSize(operand.getType()));
     return double(bytes) * longer * share / engine.bytesPerCycle +
@@ -143,7 +142,7 @@ double LevelProblem::cyclesOfCopies(const LevelCandidate &one,
 
 double LevelProblem::cyclesOfDecoding(Value operand, int64_t bytes) {
   auto decode = operand.getDefiningOp<tile::DecodeOp>();
-  if (!decode || tile::hasMargins(operand))
+  if (!decode || hasMargins(operand))
     return 0;
   // An operation takes a lane as long as a step of a unit that has one of each.
   double lanes = 0;

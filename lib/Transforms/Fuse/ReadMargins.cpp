@@ -69,7 +69,8 @@ private:
                       pad.getStaticLow());
   }
 
-  /// Of known sizes and of zeros, but none between the elements of a row.
+  /// Of known sizes and of zeros, but none between the elements of a row; and
+  /// around a whole tensor, since around a part of one others lie.
   static bool isOfZeros(tensor::PadOp pad) {
     Value value = pad.getConstantPaddingValue();
     if (!value ||
@@ -77,7 +78,8 @@ private:
           matchPattern(value, m_Zero())) ||
         !pad.getResultType().hasStaticShape() ||
         !pad.getSourceType().hasStaticShape() ||
-        pad.getSourceType().getNumElements() == 0)
+        pad.getSourceType().getNumElements() == 0 ||
+        pad.getSource().getDefiningOp<tensor::ExtractSliceOp>())
       return false;
     for (ArrayRef<int64_t> sizes : {pad.getStaticLow(), pad.getStaticHigh()})
       if (llvm::any_of(sizes, [](int64_t by) { return by < 0; }) ||
@@ -88,8 +90,10 @@ private:
 
   /// Whether contractions alone read it, and the engine brings it to each.
   bool fits(tensor::PadOp pad) {
-    return isOfZeros(pad) && !pad->use_empty() &&
-           llvm::all_of(pad->getUsers(), [&](Operation *user) {
+    // Trials come and go among its readers.
+    SmallVector<Operation *> readers(pad->getUsers());
+    return isOfZeros(pad) && !readers.empty() &&
+           llvm::all_of(readers, [&](Operation *user) {
              auto op = dyn_cast<tile::ContractOp>(user);
              return op && !op.getDevice() && op.getB() != pad.getResult() &&
                     !llvm::is_contained(op.getEpilogue(), pad.getResult()) &&

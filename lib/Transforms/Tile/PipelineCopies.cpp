@@ -88,6 +88,11 @@ void pipeline(const Candidate &candidate, bool byThreads) {
 struct PipelineCopies : ashlar::impl::PipelineCopiesPassBase<PipelineCopies> {
   using PipelineCopiesPassBase::PipelineCopiesPassBase;
 
+  static bool isComputed(tile::CopyOp copy) {
+    tile::DecodeOp decode = tile::decodeOf(copy.getSource());
+    return decode && !decode.getMargins();
+  }
+
   bool takes(tile::CopyOp copy) {
     std::optional<StringRef> engine = copy.getEngine();
     // What the loop itself passes on to its next iteration is ahead already.
@@ -95,7 +100,7 @@ struct PipelineCopies : ashlar::impl::PipelineCopiesPassBase<PipelineCopies> {
                copy.getToken().getUsers(),
                [](Operation *user) { return !isa<scf::YieldOp>(user); }) &&
            copy.getRing().getType().getSlots() >= 2 &&
-           (engines.empty() || tile::decodeOf(copy.getSource()) ||
+           (engines.empty() || isComputed(copy) ||
             (engine && llvm::is_contained(engines, engine->str())));
   }
 

@@ -96,3 +96,30 @@ func.func @others(%u: tensor<8x56x56x256xbf16>, %v: tensor<8x56x56x256xbf16>, %x
   } -> tensor<8x56x56x256xbf16>
   return %y0, %y1, %n, %y2, %second : tensor<8x56x56x256xbf16>, tensor<8x56x56x256xbf16>, tensor<8x58x58x256xbf16>, tensor<8x56x56x256xbf16>, tensor<8x59x56x256xbf16>
 }
+
+// -----
+
+#a = affine_map<(n, h, w, o, r, s, c) -> (n, h + r, w + s, c)>
+#b = affine_map<(n, h, w, o, r, s, c) -> (r, s, c, o)>
+#y = affine_map<(n, h, w, o) -> (n, h, w, o)>
+
+// Around a part of a tensor lies the rest of it.
+// CHECK-LABEL: func.func @part
+// CHECK: tensor.pad
+// CHECK-NOT: tile.decode
+func.func @part(%x: tensor<8x64x64x256xbf16>, %w: tensor<3x3x256x256xbf16>) -> tensor<8x56x56x256xbf16> {
+  %zero = arith.constant 0.0 : bf16
+  %t = tensor.extract_slice %x[0, 4, 4, 0] [8, 56, 56, 256] [1, 1, 1, 1] : tensor<8x64x64x256xbf16> to tensor<8x56x56x256xbf16>
+  %p = tensor.pad %t low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : bf16
+  } : tensor<8x56x56x256xbf16> to tensor<8x58x58x256xbf16>
+  %e = tensor.empty() : tensor<8x56x56x256xbf16>
+  %y = tile.contract a(%p : tensor<8x58x58x256xbf16>) b(%w : tensor<3x3x256x256xbf16>) outs(%e : tensor<8x56x56x256xbf16>) attributes {
+    maps = [#a, #b, #y], parallel = array<i64: 8, 56, 56, 256>, reduced = array<i64: 3, 3, 256>} {
+  ^bb0(%s: f32):
+    %z = arith.truncf %s : f32 to bf16
+    tile.yield %z : bf16
+  } -> tensor<8x56x56x256xbf16>
+  return %y : tensor<8x56x56x256xbf16>
+}

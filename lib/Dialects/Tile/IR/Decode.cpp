@@ -26,16 +26,25 @@ std::optional<SmallVector<int64_t>> DecodeOp::getMargins() {
   if (!getPadded() || getInputs().size() != 1 ||
       getElement() != getBody().getArgument(0))
     return std::nullopt;
+  AffineMap map = getMap(0);
+  if (map.getNumResults() != map.getNumDims())
+    return std::nullopt;
   SmallVector<int64_t> margins;
-  for (auto [d, place] : llvm::enumerate(getMap(0).getResults())) {
-    auto before = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(
-        getAffineDimExpr(d, getContext()) - place, getType().getRank(), 0));
-    if (!before || before.getValue() < 0)
+  for (auto [d, place] : llvm::enumerate(map.getResults())) {
+    AffineExpr dim = place;
+    int64_t before = 0;
+    if (auto sum = dyn_cast<AffineBinaryOpExpr>(place))
+      if (auto moved = dyn_cast<AffineConstantExpr>(sum.getRHS());
+          moved && sum.getKind() == AffineExprKind::Add) {
+        dim = sum.getLHS();
+        before = -moved.getValue();
+      }
+    auto own = dyn_cast<AffineDimExpr>(dim);
+    if (!own || own.getPosition() != d || before < 0)
       return std::nullopt;
-    margins.push_back(before.getValue());
+    margins.push_back(before);
   }
-  return int64_t(margins.size()) == getType().getRank() ? std::optional(margins)
-                                                        : std::nullopt;
+  return margins;
 }
 
 Value DecodeOp::getElement() {
