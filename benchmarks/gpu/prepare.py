@@ -70,6 +70,16 @@ def build_runtime(build, out):
             raise SystemExit(f"{file.name} needs more than glibc:\n{needed}")
 
 
+def take_runtime(build, out):
+    """That of the build, as it is: for this machine alone."""
+    for place, names in {"bin": PROGRAMS,
+                         "lib": ("libashlar_runtime.so.?",)}.items():
+        (out / place).mkdir()
+        for name in names:
+            file, = (build / place).glob(name)
+            shutil.copy(file, out / place)
+
+
 def compile_one(tools, path, target, flags, module, feeds):
     """Why it was not compiled; empty: it was. What must be known when it is
     compiled, sizes and the like, is taken from the feeds, by and by."""
@@ -181,6 +191,9 @@ def main():
     parser.add_argument("--part", action="append",
                         choices=PARTS)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--here", action="store_true",
+                        help="with the runtime of the build as it is: for this "
+                        "machine and its driver double")
     parser.add_argument("--operators", type=int, default=400,
                         help="how many operator tests")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -191,7 +204,8 @@ def main():
     arguments.out.mkdir(parents=True)
     wanted = re.compile(arguments.only)
     parts = arguments.part or PARTS
-    build_runtime(arguments.build, arguments.out)
+    (take_runtime if arguments.here else build_runtime)(
+        arguments.build, arguments.out)
     for name in CARRIED:
         shutil.copy(HERE / name, arguments.out / name)
     with tempfile.TemporaryDirectory() as temporary:

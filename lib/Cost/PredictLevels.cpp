@@ -86,7 +86,9 @@ int64_t LevelProblem::bytesForStores(const LevelCandidate &one) {
   unsigned last = numParallel - 1;
   if (!engine || !hasRoles() || !unit->fragment || openSizes ||
       elementBytes(type.getElementType()) != store_box::elementBytes ||
-      type.getRank() > engine->boxes->rank || !takesRows(*engine, type, map) ||
+      type.getRank() > engine->boxes->rank ||
+      store_box::columns > engine->boxes->size ||
+      !takesRows(*engine, type, map) ||
       map.getResults().back() != getAffineDimExpr(last, op.getContext()) ||
       columnsOf(one.part) % store_box::columns != 0 ||
       llvm::count_if(m, [&](unsigned d) { return one.tile[d] != 1; }) > 1)

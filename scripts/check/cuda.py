@@ -117,7 +117,7 @@ def check_benchmarks(build, work, counts):
     """What benchmarks/gpu brings to a GPU, in tiny sizes, on the double."""
     folder = work / "gpu"
     done, said = call(sys.executable, ROOT / "benchmarks/gpu/prepare.py",
-                      "--build", build, "--out", folder, "--quick",
+                      "--build", build, "--out", folder, "--quick", "--here",
                       f"--preset={RUN}", "--part=table")
     if not done:
         counts.must("benchmarks/gpu", first_error(said))

@@ -49,15 +49,16 @@ LanesOptions ashlar::lanesOf(const MachineModel &machine, unsigned steps) {
     lanes.threads = threads;
     lanes.groups = machine.countOf("group");
     lanes.shared = machine.nearest().bytesOfPart();
-    for (const CopyEngine &engine : machine.copyEngines)
-      if (&engine == storeEngineOf(machine)) {
-        // A drain names it.
-      } else if (engine.boxes) {
+    for (const CopyEngine &engine : machine.copyEngines) {
+      if (&engine == storeEngineOf(machine))
+        lanes.stores = engine.name;
+      else if (engine.boxes)
         lanes.roleEngines.push_back(engine.name);
-      } else if (engine.asynchronous) {
+      else if (engine.asynchronous) {
         lanes.engines.push_back(engine.name);
         lanes.copyWords |= engine.minimumBytes == 4;
       }
+    }
     if (!lanes.engines.empty())
       lanes.otherwise = lanes.engines.front();
     int64_t count = 1;
@@ -95,9 +96,9 @@ void ashlar::buildLanesPipeline(OpPassManager &program,
       ahead.engines.assign(options.engines.begin(), options.engines.end());
       if (!options.engines.empty())
         bodies.addPass(createPipelineCopiesPass(ahead));
-      DistributeLanesPassOptions lanes = {options.threads,   options.groups,
-                                          options.shuffles,  options.piece,
-                                          options.copyWords, options.shared};
+      DistributeLanesPassOptions lanes = {
+          options.threads,   options.groups, options.shuffles, options.piece,
+          options.copyWords, options.stores, options.shared};
       lanes.scopes.assign(options.scopes.begin(), options.scopes.end());
       program.addPass(createDistributeLanesPass(lanes));
       program.nest<func::FuncOp>().addPass(

@@ -50,7 +50,8 @@ static bool isOfMatrices(tile::FragmentAttr fragment) {
 
 bool BoxStores::takes(tile::DrainOp op, TensorBox &box) const {
   tile::AccType acc = op.getAcc().getType();
-  if (!op->hasAttr(storesAttrName) || threads.lanes != lanesOfGroup ||
+  auto named = op->getAttrOfType<StringAttr>(storesAttrName);
+  if (!named || named.getValue() != engine || threads.lanes != lanesOfGroup ||
       !isOfMatrices(acc.getFragment()) ||
       !RowDrain(op, Share(acc, threads), threads).isTaken())
     return false;

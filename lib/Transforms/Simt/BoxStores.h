@@ -14,11 +14,12 @@ namespace ashlar::simt {
 /// once the engine has read it, also by the next part of the kernel.
 class BoxStores {
 public:
-  explicit BoxStores(const Threads &threads) : threads(threads) {}
+  BoxStores(const Threads &threads, llvm::StringRef engine)
+      : threads(threads), engine(engine) {}
 
-  /// Those of a kernel that name an engine and whose results are rows of boxes,
-  /// as long as it has no more than so many bytes of a workgroup's memory
-  /// together with what is there; adds their tensor maps.
+  /// Those of a kernel that name the engine and whose results are rows of
+  /// boxes, as long as it has no more than so many bytes of a workgroup's
+  /// memory together with what is there; adds their tensor maps.
   void plan(mlir::Operation *kernel, int64_t bytes,
             llvm::SmallVectorImpl<mlir::Attribute> &maps);
   bool has(tile::DrainOp op) const { return boxes.contains(op); }
@@ -45,6 +46,7 @@ private:
                                llvm::function_ref<void()> write) const;
 
   const Threads &threads;
+  llvm::StringRef engine; ///< empty: there is none
   llvm::DenseMap<mlir::Operation *, Store> boxes;
   mlir::Value memory;
   int64_t slots = 1; ///< of each group of lanes

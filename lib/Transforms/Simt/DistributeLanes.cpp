@@ -331,10 +331,10 @@ struct DistributeLanes
       SmallVector<Attribute> maps;
       if (failed(simt::shareRings(body, threads, maps)))
         return signalPassFailure();
-      simt::BoxStores stores(threads);
+      simt::BoxStores boxes(threads, stores);
       if (!maps.empty())
-        stores.plan(body, memory, maps);
-      if (failed(simt::distributeAccumulators(body, threads, stores)))
+        boxes.plan(body, memory, maps);
+      if (failed(simt::distributeAccumulators(body, threads, boxes)))
         return signalPassFailure();
       simt::meetInRoles(body);
       if (!maps.empty())

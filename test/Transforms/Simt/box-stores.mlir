@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: ashlar-opt %s --ashlar-distribute-lanes="lanes=32 groups=8 shuffles scopes=warp=32,warpgroup=128 memory=65536" | FileCheck %s
-// RUN: ashlar-opt %s --ashlar-distribute-lanes="lanes=32 groups=8 shuffles scopes=warp=32,warpgroup=128 memory=8192" | FileCheck %s --check-prefix=FULL
+// RUN: ashlar-opt %s --ashlar-distribute-lanes="lanes=32 groups=8 shuffles scopes=warp=32,warpgroup=128 stores=tma-store memory=65536" | FileCheck %s
+// RUN: ashlar-opt %s --ashlar-distribute-lanes="lanes=32 groups=8 shuffles scopes=warp=32,warpgroup=128 stores=tma-store memory=8192" | FileCheck %s --check-prefix=FULL
+// RUN: ashlar-opt %s --ashlar-distribute-lanes="lanes=32 groups=8 shuffles scopes=warp=32,warpgroup=128 stores=other memory=65536" | FileCheck %s --check-prefix=FULL
 
 // Results leave by boxes of 16 rows and 64 columns: each warp has two places for
 // one, of 2,048 bytes. It waits until both are free, which boxes of the part
@@ -29,7 +30,8 @@
 // CHECK: tile.thread_box_wait %[[BOXES]] but 0
 // CHECK-NEXT: } {tile.once = "end"}
 // CHECK: return
-// Where rings leave no memory for it, lanes store what they have exchanged.
+// Where rings leave no memory for it, and where there is no such engine, lanes
+// store what they have exchanged.
 // FULL-LABEL: func.func @unit_body(
 // FULL-NOT: thread_matrix_store
 // FULL: gpu.shuffle

@@ -24,6 +24,7 @@ struct LanesOptions {
   /// Those that roles alone wait for; and who copies where there are none.
   std::vector<std::string> roleEngines;
   std::string otherwise = "lanes";
+  std::string stores; ///< that which results leave by; empty: threads do it
   std::vector<std::string> scopes; ///< of threads: NAME=THREADS
   bool shuffles = false; ///< those of a group read each other's values
   int64_t piece = 0; ///< bytes that a thread reads at once; 0: single elements

@@ -32,10 +32,10 @@ def DistributeLanesPass : Pass<"ashlar-distribute-lanes", "::mlir::ModuleOp"> {
     copies read. Copies that workgroups of a cluster share (`tile.cluster`) fill
     the slots of all of them, a share each, and a slot is free once it is in all
     of them; the kernel's `cluster` says how many there are. In such kernels a
-    `tile.drain` that names an engine gives its results to it, where they are of
-    16 bits in whole blocks of 64 columns and `memory` is left: each group of
-    lanes stores 16 rows of a block into memory of the workgroup, and one lane
-    tells the engine of it.
+    `tile.drain` that names the engine `stores` gives its results to it, where
+    they are of 16 bits in whole blocks of 64 columns and `memory` is left: each
+    group of lanes stores 16 rows of a block into memory of the workgroup, and
+    one lane tells the engine of it.
     Kernels without the mark stay as they are.
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "16",
@@ -50,9 +50,11 @@ def DistributeLanesPass : Pass<"ashlar-distribute-lanes", "::mlir::ModuleOp"> {
                  Option<"copyWords", "copy-words", "bool", "false",
                         "Whether threads copy 4 bytes each that end later, to "
                         "neighbouring places">,
+                 Option<"stores", "stores", "std::string", "",
+                        "The engine of boxes that results may leave by">,
                  Option<"memory", "memory", "int64_t", "0",
-                        "Bytes of a workgroup's memory that results may pass "
-                        "through, besides what operands take; 0: none do">,
+                        "Bytes of a workgroup's memory that they may pass "
+                        "through, besides what operands take">,
                  ListOption<"scopes", "scopes", "std::string",
                             "NAME=THREADS, of those that roles are done by">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
