@@ -6,9 +6,10 @@ Compiles products of bf16, with an epilogue and without, one whose rows no
 engine takes as they are, one with weights of 4 bits, a convolution in steps and
 a causal attention, and reads the machine code of the module: the loop that has
 the matrix unit's steps keeps nothing in local memory and, or another loop beside
-it, has the copies that a preset is meant for; results leave by 16 bytes. The
-same compile twice gives the same bytes, and the module says what each kernel
-takes.
+it, has the copies that a preset is meant for; results leave by 16 bytes; an
+attention's exponentials are computed while Hopper's unit multiplies, by groups
+that take turns. The same compile twice gives the same bytes, and the module says
+what each kernel takes.
 """
 
 import argparse
@@ -95,6 +96,17 @@ def why_not(code, preset, wide, packed):
     return f"{', '.join(local)} in the hot loop" if local else ""
 
 
+def computes_beside(code):
+    """Whether exponentials stand between a wait that leaves a step of the
+    matrix unit under way and the wait for that step."""
+    beside = under_way = False
+    for _, word, operands in code:
+        if word.startswith("WARPGROUP.DEPBAR"):
+            under_way = operands.endswith("0x1")
+        beside |= under_way and word == "MUFU.EX2"
+    return beside
+
+
 def models():
     """Graphs by name: nodes, the shapes of their inputs, all of bf16, and
     whether results lie at multiples of 16 bytes. Terms are so many that no loop
@@ -161,7 +173,7 @@ def compile_model(arguments, work, preset, name):
     return module, next(temps.glob("*/kernels.cubin"))
 
 
-def check_code(arguments, wide, packed, preset, module, cubin):
+def check_code(arguments, name, wide, preset, module, cubin):
     """Why a module's machine code is not as wanted; empty: it is."""
     env = {**os.environ, "PATH": f"{arguments.cuda}:{os.environ['PATH']}"}
     code = functions(call(f"{arguments.cuda}/cuobjdump", "--dump-sass", cubin,
@@ -170,8 +182,15 @@ def check_code(arguments, wide, packed, preset, module, cubin):
            if any(has([word for _, word, _ in body], step) for step in STEPS)]
     if not hot:
         return "no kernel has a matrix unit's steps"
-    reasons = {name: why_not(code[name], preset, wide, packed) for name in hot}
-    wrong = [f"{name}: {why}" for name, why in reasons.items() if why]
+    reasons = {each: why_not(code[each], preset, wide, name == "packed")
+               for each in hot}
+    wrong = [f"{each}: {why}" for each, why in reasons.items() if why]
+    if (name, preset) == ("attention", "sm_90a"):
+        wrong += [f"{each}: no exponentials beside products" for each in hot
+                  if not computes_beside(code[each])]
+        wrong += [f"{each}: no turns" for each in hot
+                  if not any(word.startswith("BAR.ARV")
+                             for _, word, _ in code[each])]
     if wrong:
         return "; ".join(wrong)
     [program] = json.loads(call(arguments.bin / "ashlar-inspect", module,
@@ -220,8 +239,8 @@ def main():
                 try:
                     module, cubin = compile_model(arguments, work, preset, "a")
                     why = check_code(
-                        arguments, wide and (name, preset) not in NARROW,
-                        name == "packed", preset, module, cubin)
+                        arguments, name, wide and (name, preset) not in NARROW,
+                        preset, module, cubin)
                     tally.add(f"{name} on {preset}", why)
                     again, _ = compile_model(arguments, work, preset, "b")
                     tally.add(f"{name} on {preset}, again",

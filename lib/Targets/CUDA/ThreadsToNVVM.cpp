@@ -147,16 +147,6 @@ static void translate(tile::ThreadWaitOp op, bool hasWarpgroups) {
   op.erase();
 }
 
-/// The values go through the wait, so that nothing reads them before.
-static void translate(tile::ThreadSettleOp op) {
-  PtxWriter w(op);
-  SmallVector<Value> settled = w.write(
-      "wgmma.wait_group.sync.aligned 0;", PtxWriter::inPlace(op.getValues()),
-      op.getValues(), SmallVector<Type>(op.getValues().getTypes()), true);
-  op.replaceAllUsesWith(settled);
-  op.erase();
-}
-
 /// PTX ISA, "mbarrier": words that count arrivals, and bytes that have come.
 static Value phaseAddress(PtxWriter &w, Value memory, Value place) {
   return w.sharedAddress(memory, place);
@@ -234,6 +224,16 @@ static void translate(tile::ThreadMeetOp op) {
   op.erase();
 }
 
+/// Of the 16 barriers, those behind that of `thread_meet`.
+static void translate(tile::ThreadTurnOp op) {
+  PtxWriter w(op);
+  Value number = arith::AddIOp::create(w.b, op.getNumber(), w.word(2));
+  w.write(std::string(op.getArrives() ? "bar.arrive" : "bar.sync") + " $0, " +
+              std::to_string(op.getThreads()) + ";",
+          "r", {number}, {}, true);
+  op.erase();
+}
+
 static void translate(tile::ClusterMeetOp op) {
   PtxWriter(op).write("barrier.cluster.arrive.release;\n"
                       "barrier.cluster.wait.acquire;",
@@ -289,6 +289,7 @@ static void translate(tile::ThreadBoxCopyOp op) {
 namespace {
 struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
   void runOnOperation() override {
+    carryPairs(getOperation());
     bool hasWarpgroups = false;
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
@@ -309,9 +310,9 @@ struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
     for (Operation *op : ops)
       llvm::TypeSwitch<Operation *>(op)
           .Case<gpu::ThreadIdOp, gpu::GridDimOp, gpu::BarrierOp,
-                tile::ThreadCopyOp, tile::ThreadCloseOp, tile::ThreadSettleOp,
-                tile::PhaseBeginOp, tile::PhasePublishOp, tile::PhaseEndOp,
-                tile::PhaseArriveOp, tile::PhaseWaitOp, tile::ThreadMeetOp,
+                tile::ThreadCopyOp, tile::ThreadCloseOp, tile::PhaseBeginOp,
+                tile::PhasePublishOp, tile::PhaseEndOp, tile::PhaseArriveOp,
+                tile::PhaseWaitOp, tile::ThreadMeetOp, tile::ThreadTurnOp,
                 tile::ClusterMeetOp, tile::ClusterRankOp,
                 tile::ThreadRegistersOp, tile::ThreadBoxCopyOp>(
               [](auto own) { translate(own); })
@@ -320,6 +321,7 @@ struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
               signalPassFailure();
           })
           .Case([&](tile::ThreadWaitOp own) { translate(own, hasWarpgroups); })
+          .Case([](tile::ThreadSettleOp own) { writeSettle(own); })
           .Case([](tile::ThreadStepOp own) {
             if (isWarpgroups(own))
               writeWarpgroupStep(own);
