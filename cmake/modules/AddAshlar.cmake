@@ -38,9 +38,11 @@ function(ashlar_use_pch target)
   target_precompile_headers(${target} REUSE_FROM AshlarPCH)
 endfunction()
 
-# ashlar_add_dialect(Exec exec ): ops, types,
-# attributes and enums of one dialect from <Name>Ops.td.
+# ashlar_add_dialect(Exec exec [PAGE Other.td]): ops, types, attributes and enums
+# of one dialect from <Name>Ops.td, its reference page from another file where
+# there are ops beside it.
 function(ashlar_add_dialect name mnemonic)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "PAGE" "")
   set(LLVM_TARGET_DEFINITIONS ${name}Ops.td)
   set(LLVM_TABLEGEN_FLAGS -I${PROJECT_SOURCE_DIR}/include -I${MLIR_INCLUDE_DIRS})
   mlir_tablegen(${name}Dialect.h.inc -gen-dialect-decls -dialect=${mnemonic})
@@ -57,6 +59,9 @@ function(ashlar_add_dialect name mnemonic)
                 -attrdefs-dialect=${mnemonic})
   mlir_tablegen(${name}Attributes.cpp.inc -gen-attrdef-defs
                 -attrdefs-dialect=${mnemonic})
+  if(arg_PAGE)
+    set(LLVM_TARGET_DEFINITIONS ${arg_PAGE})
+  endif()
   mlir_tablegen(${name}Dialect.md -gen-dialect-doc -dialect=${mnemonic})
   add_public_tablegen_target(Ashlar${name}IncGen)
   add_dependencies(ashlar-headers Ashlar${name}IncGen)

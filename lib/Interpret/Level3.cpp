@@ -358,6 +358,11 @@ static Outcome runStep(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   return Outcome::Done;
 }
 
+/// All groups of a role are one fiber.
+static Outcome runTurn(Machine &, Fiber &, const PlacedOp &) {
+  return Outcome::Done;
+}
+
 Handler interpret::tileHandlerOf(Operation &op) {
   return llvm::TypeSwitch<Operation *, Handler>(&op)
       .Case([](tile::AllocOp) { return runAlloc; })
@@ -368,5 +373,6 @@ Handler interpret::tileHandlerOf(Operation &op) {
       .Case([](tile::ReleaseOp) { return runRelease; })
       .Case([](tile::RoleOp) { return runRole; })
       .Case([](tile::StepOp) { return runStep; })
+      .Case<tile::TakeTurnOp, tile::PassTurnOp>([](auto) { return runTurn; })
       .Default([](Operation *) { return nullptr; });
 }

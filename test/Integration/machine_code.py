@@ -7,9 +7,10 @@ engine takes as they are, one with weights of 4 bits, a convolution in steps and
 a causal attention, and reads the machine code of the module: the loop that has
 the matrix unit's steps keeps nothing in local memory and, or another loop beside
 it, has the copies that a preset is meant for; results leave by 16 bytes, or by
-the copy engine where workgroups have several tiles each, and nobody writes the
-zeros around an image that a copy engine has. The same compile twice gives the
-same bytes, and the module says what each kernel takes.
+the copy engine where workgroups have several tiles each; nobody writes the zeros
+around an image that a copy engine has; an attention's exponentials are computed
+while Hopper's unit multiplies, by groups that take turns. The same compile twice
+gives the same bytes, and the module says what each kernel takes.
 """
 
 import argparse
@@ -112,6 +113,17 @@ def why_not(code, preset, stored, packed):
     return why_not_stored(everywhere, preset, stored)
 
 
+def computes_beside(code):
+    """Whether exponentials stand between a wait that leaves a step of the
+    matrix unit under way and the wait for that step."""
+    beside = under_way = False
+    for _, word, operands in code:
+        if word.startswith("WARPGROUP.DEPBAR"):
+            under_way = operands.endswith("0x1")
+        beside |= under_way and word == "MUFU.EX2"
+    return beside
+
+
 def models():
     """Graphs by name: nodes, the shapes of their inputs, all of bf16, and how
     results are stored. Terms are so many that no loop over them is written
@@ -178,7 +190,7 @@ def compile_model(arguments, work, preset, name):
     return module, next(temps.glob("*/kernels.cubin"))
 
 
-def check_code(arguments, stored, packed, alone, preset, module, cubin):
+def check_code(arguments, name, stored, preset, module, cubin):
     """Why a module's machine code is not as wanted; empty: it is."""
     env = {**os.environ, "PATH": f"{arguments.cuda}:{os.environ['PATH']}"}
     code = functions(call(f"{arguments.cuda}/cuobjdump", "--dump-sass", cubin,
@@ -187,8 +199,15 @@ def check_code(arguments, stored, packed, alone, preset, module, cubin):
            if any(has([word for _, word, _ in body], step) for step in STEPS)]
     if not hot:
         return "no kernel has a matrix unit's steps"
-    reasons = {name: why_not(code[name], preset, stored, packed) for name in hot}
-    wrong = [f"{name}: {why}" for name, why in reasons.items() if why]
+    reasons = {each: why_not(code[each], preset, stored, name == "packed")
+               for each in hot}
+    wrong = [f"{each}: {why}" for each, why in reasons.items() if why]
+    if (name, preset) == ("attention", "sm_90a"):
+        wrong += [f"{each}: no exponentials beside products" for each in hot
+                  if not computes_beside(code[each])]
+        wrong += [f"{each}: no turns" for each in hot
+                  if not any(word.startswith("BAR.ARV")
+                             for _, word, _ in code[each])]
     if wrong:
         return "; ".join(wrong)
     [program] = json.loads(call(arguments.bin / "ashlar-inspect", module,
@@ -196,7 +215,7 @@ def check_code(arguments, stored, packed, alone, preset, module, cubin):
     forms = [form["format"] for form in program["executables"]]
     if forms != [f"cubin-{preset}", "ptx"]:
         return f"executables are {forms}"
-    if alone and len(program["kernels"]) != 1:
+    if (name, preset) in ALONE and len(program["kernels"]) != 1:
         return "kernels beside it: " + ", ".join(
             kernel["name"] for kernel in program["kernels"])
     # What the assembler said of each is what the module says.
@@ -242,9 +261,8 @@ def main():
                 try:
                     module, cubin = compile_model(arguments, work, preset, "a")
                     why = check_code(
-                        arguments,
-                        stored if (name, preset) not in NARROW else "",
-                        name == "packed", (name, preset) in ALONE, preset,
+                        arguments, name,
+                        stored if (name, preset) not in NARROW else "", preset,
                         module, cubin)
                     tally.add(f"{name} on {preset}", why)
                     again, _ = compile_model(arguments, work, preset, "b")

@@ -2,6 +2,7 @@
 // RUN: ashlar-opt %s --ashlar-expand-held-attention --ashlar-interpret-kernels="schedules=20 tolerance=0.02" 2>&1 >/dev/null | FileCheck %s
 // RUN: ashlar-opt %s --ashlar-expand-held-attention --ashlar-pipeline-copies --ashlar-interpret-kernels="schedules=20 tolerance=0.02" 2>&1 >/dev/null | FileCheck %s
 // RUN: sed -e 's/slots 1 by async/slots 2 by tma/; s/slots 2 by async/slots 2 by tma/; s/acc registers, hints {fragment = #bits}>,$/acc registers, role producer warp x 1, role consumer warp x 1, hints {fragment = #bits}>,/' %s | ashlar-opt - --ashlar-expand-held-attention --ashlar-hoist-roles="engines=tma otherwise=async" --ashlar-interpret-kernels="schedules=20 tolerance=0.02" 2>&1 >/dev/null | FileCheck %s
+// RUN: sed -e 's/4, 0\]>$/4, 0], in_flight 1>/; s/slots 1 by async/slots 2 by tma/; s/slots 2 by async/slots 2 by tma/; s/acc registers, hints {fragment = #bits}>,$/acc registers, role producer warp x 1, role consumer warp x 2, hints {fragment = #bits}>,/' %s | ashlar-opt - --ashlar-expand-held-attention --ashlar-hoist-roles="engines=tma otherwise=async" --ashlar-interpret-kernels="schedules=20 tolerance=0.02" 2>&1 >/dev/null | FileCheck %s
 
 // Keys among two parts of a grid: each stores its sums, largest scores and sums
 // of exponentials, which are merged behind them. Rows in front of the second

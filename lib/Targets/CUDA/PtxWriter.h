@@ -39,9 +39,17 @@ public:
 /// What stands for a tensor map of the kernel in the functions of its body.
 std::string tensorMapName(int64_t number);
 
+/// Two numbers of 16 bits in a register, the first one below.
+mlir::Value packPair(PtxWriter &w, mlir::Value low, mlir::Value high);
+/// Makes such pairs of what loops carry whose steps hold an operand.
+void carryPairs(mlir::Operation *kernel);
+
 /// A step of `mma.sync`, of a warp, or of `wgmma`, of four.
 void writeWarpStep(tile::ThreadStepOp op);
 void writeWarpgroupStep(tile::ThreadStepOp op);
+
+/// The wait for steps of `wgmma`.
+void writeSettle(tile::ThreadSettleOp op);
 
 /// Functions that the GPU has instructions for.
 void writeFunctions(mlir::Operation *kernel);

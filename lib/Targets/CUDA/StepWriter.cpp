@@ -65,28 +65,6 @@ void StepWriter::forEachTerm(llvm::function_ref<void()> visit) {
   }
 }
 
-/// Two numbers of 16 bits in a register, the first one below.
-static Value pack(PtxWriter &w, Value low, Value high) {
-  // What was rounded for this alone is so by one instruction.
-  auto source = [](Value value) {
-    auto rounded = value.getDefiningOp<arith::TruncFOp>();
-    return rounded && rounded.getIn().getType().isF32() ? rounded.getIn()
-                                                        : Value();
-  };
-  Value first = source(low), second = source(high);
-  if (first && second)
-    return w.write(low.getType().isBF16() ? "cvt.rn.bf16x2.f32 $0, $1, $2;"
-                                          : "cvt.rn.f16x2.f32 $0, $1, $2;",
-                   "=r,f,f", {second, first}, w.b.getI32Type(),
-                   /*isOrdered=*/false)[0];
-  auto bits = [&](Value value) -> Value {
-    value = arith::BitcastOp::create(w.b, w.b.getI16Type(), value);
-    return arith::ExtUIOp::create(w.b, w.b.getI32Type(), value);
-  };
-  return arith::OrIOp::create(
-      w.b, bits(low), arith::ShLIOp::create(w.b, bits(high), w.word(16)));
-}
-
 SmallVector<Value> StepWriter::held(int64_t copy) {
   // Of fragments of 8 columns, row by row; a fragment is four values, of which
   // two lie side by side.
@@ -94,7 +72,7 @@ SmallVector<Value> StepWriter::held(int64_t copy) {
   int64_t first = 4 * (copy * across + terms.back() / 8);
   SmallVector<Value> words;
   for (int64_t i = first; i != first + 8; i += 2)
-    words.push_back(pack(w, op.getHeld()[i], op.getHeld()[i + 1]));
+    words.push_back(packPair(w, op.getHeld()[i], op.getHeld()[i + 1]));
   return words;
 }
 

@@ -148,16 +148,6 @@ static void translate(tile::ThreadWaitOp op, bool hasWarpgroups) {
   op.erase();
 }
 
-/// The values go through the wait, so that nothing reads them before.
-static void translate(tile::ThreadSettleOp op) {
-  PtxWriter w(op);
-  SmallVector<Value> settled = w.write(
-      "wgmma.wait_group.sync.aligned 0;", PtxWriter::inPlace(op.getValues()),
-      op.getValues(), SmallVector<Type>(op.getValues().getTypes()), true);
-  op.replaceAllUsesWith(settled);
-  op.erase();
-}
-
 /// PTX ISA, "mbarrier": words that count arrivals, and bytes that have come.
 static Value phaseAddress(PtxWriter &w, Value memory, Value place) {
   return w.sharedAddress(memory, place);
@@ -232,6 +222,16 @@ static void translate(tile::ThreadMeetOp op) {
   NVVM::BarrierOp::create(w.b, TypeRange(), number(1), number(op.getThreads()),
                           NVVM::BarrierReductionAttr(),
                           /*reductionPredicate=*/Value());
+  op.erase();
+}
+
+/// Of the 16 barriers, those behind that of `thread_meet`.
+static void translate(tile::ThreadTurnOp op) {
+  PtxWriter w(op);
+  Value number = arith::AddIOp::create(w.b, op.getNumber(), w.word(2));
+  w.write(std::string(op.getArrives() ? "bar.arrive" : "bar.sync") + " $0, " +
+              std::to_string(op.getThreads()) + ";",
+          "r", {number}, {}, true);
   op.erase();
 }
 
@@ -338,6 +338,7 @@ static void translate(tile::ThreadBoxWaitOp op) {
 namespace {
 struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
   void runOnOperation() override {
+    carryPairs(getOperation());
     bool hasWarpgroups = false;
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
@@ -358,9 +359,9 @@ struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
     for (Operation *op : ops)
       llvm::TypeSwitch<Operation *>(op)
           .Case<gpu::ThreadIdOp, gpu::GridDimOp, gpu::BarrierOp,
-                tile::ThreadCopyOp, tile::ThreadCloseOp, tile::ThreadSettleOp,
-                tile::PhaseBeginOp, tile::PhasePublishOp, tile::PhaseEndOp,
-                tile::PhaseArriveOp, tile::PhaseWaitOp, tile::ThreadMeetOp,
+                tile::ThreadCopyOp, tile::ThreadCloseOp, tile::PhaseBeginOp,
+                tile::PhasePublishOp, tile::PhaseEndOp, tile::PhaseArriveOp,
+                tile::PhaseWaitOp, tile::ThreadMeetOp, tile::ThreadTurnOp,
                 tile::ClusterMeetOp, tile::ClusterRankOp,
                 tile::ThreadRegistersOp, tile::ThreadBoxCopyOp,
                 tile::ThreadMatrixStoreOp, tile::ThreadLanesMeetOp,
@@ -371,6 +372,7 @@ struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
               signalPassFailure();
           })
           .Case([&](tile::ThreadWaitOp own) { translate(own, hasWarpgroups); })
+          .Case([](tile::ThreadSettleOp own) { writeSettle(own); })
           .Case([](tile::ThreadStepOp own) {
             if (isWarpgroups(own))
               writeWarpgroupStep(own);

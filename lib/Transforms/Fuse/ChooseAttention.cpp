@@ -3,12 +3,14 @@
 // An attention's levels where a unit takes its left operand from the registers
 // that hold its sums: scores and sums stay with the threads, from one tile of
 // keys to the next.
+#include "AttentionCost.h"
 #include "AttentionProblem.h"
 #include "Dispatches.h"
 #include "ShareKeys.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Cost/RefusedStrategies.h"
 #include "ashlar/Cost/UnitOperands.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Machine/MachineOption.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
@@ -55,7 +57,7 @@ private:
   //===-- Tiles -----------------------------------------------------------===//
 
   /// Values of 32 bits that a thread has at once: scores and what becomes of
-  /// them, weights of 16 bits, sums.
+  /// them, weights of 16 bits, of the same tile or of the one before, sums.
   int64_t registersOf(int64_t keys) {
     int64_t rows = fragment.getRows(), threads = fragment.getThreads();
     return rows * (keys + keys / 2 + parallel.back()) / threads;
@@ -274,15 +276,16 @@ private:
 
   //===-- Keys shared out -------------------------------------------------===//
 
-  /// Of the machine, for so many tiles of keys in each of `parts` parts of
-  /// rows and keys.
-  double cyclesOf(int64_t parts, int64_t tiles) {
+  AttentionTile describeTile() {
+    AttentionTile tile;
     double steps = double(llvm::divideCeil(keys, unit->n)) *
                        double(op.getScoresReduced()[termDim] / unit->k) +
                    double(parallel.back() / unit->n) * double(keys / unit->k);
-    double compute =
+    // A worker's rate is that of all who may issue; few cannot fill it.
+    tile.products =
         steps * double(machine.groupsOf(*group)) / unit->stepsPerCycle;
-    double copy = 0, start = 0;
+    tile.weights = cyclesOfWeights(op, machine, rows, keys, parallel.back());
+    tile.goesOn = engine && fragment.getInFlight() > 0;
     auto maps = op.getScoresMaps().getAsValueRange<AffineMapAttr>();
     for (auto [operand, map, elements] :
          {std::tuple(op.getKeys(), *std::next(maps.begin()),
@@ -291,14 +294,14 @@ private:
       auto type = cast<ShapedType>(operand.getType());
       const CopyEngine *taken = engineOf(type, map);
       if (!taken)
-        return 0;
-      start = std::max(start, taken->startCycles);
-      copy += double(keys * elements * elementBytes(type.getElementType())) /
-              taken->bytesPerCycle;
+        return {};
+      tile.start = std::max(tile.start, taken->startCycles);
+      tile.copies +=
+          double(keys * elements * elementBytes(type.getElementType())) /
+          taken->bytesPerCycle;
     }
-    double waves = double(llvm::divideCeil(parts, machine.workers.count));
-    return waves * (start + machine.memories.back().latencyCycles +
-                    double(tiles) * std::max(compute, copy));
+    tile.start += machine.memories.back().latencyCycles;
+    return tile;
   }
 
   /// Of a kernel that reads so many bytes and does nothing else.
@@ -316,6 +319,11 @@ private:
   void shareOutKeys() {
     constexpr int64_t most = 16;
     int64_t tiles = llvm::divideCeil(reduced[keyDim], keys), taken = tiles;
+    const AttentionTile tile = describeTile();
+    auto cyclesOf = [&](int64_t parts, int64_t tiles) {
+      return double(llvm::divideCeil(parts, machine.workers.count)) *
+             tile.cyclesOf(tiles);
+    };
     double alone = cyclesOf(rowParts, tiles), least = alone;
     for (int64_t wanted = 2; wanted <= most; wanted *= 2) {
       int64_t own = llvm::divideCeil(tiles, wanted),
@@ -330,7 +338,7 @@ private:
         least = cycles, taken = own;
     }
     if (taken == tiles)
-      return;
+      return recordPrediction(tile, rowParts, tiles);
     if (wantsRemarks(op))
       remark::passed(op.getLoc(), about(op, "Keys", "strategy"))
           << remark::metric("Keys", taken * keys)
@@ -340,6 +348,18 @@ private:
           << " cycles are predicted instead of "
           << remark::metric("CyclesBefore", int64_t(alone));
     op = shareKeys(op, taken * keys);
+    recordPrediction(tile, rowParts * llvm::divideCeil(tiles, taken), taken);
+  }
+
+  void recordPrediction(const AttentionTile &tile, int64_t parts,
+                        int64_t tiles) {
+    if (tile.copies == 0)
+      return;
+    Prediction made = predictAttention(op, machine, tile, parts, tiles);
+    Builder b(op.getContext());
+    op->setAttr(exec::cyclesAttrName,
+                b.getI64IntegerAttr(int64_t(made.cycles())));
+    op->setAttr(exec::boundAttrName, b.getStringAttr(made.bound()));
   }
 
   /// Of keys and values: the next tile arrives while one is multiplied.

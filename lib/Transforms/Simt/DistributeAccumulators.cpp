@@ -132,7 +132,8 @@ struct DistributeSettle : ThreadPattern<tile::SettleOp> {
   matchAndRewrite(tile::SettleOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     auto settled = tile::ThreadSettleOp::create(
-        rewriter, op.getLoc(), adaptor.getAcc().getTypes(), adaptor.getAcc());
+        rewriter, op.getLoc(), adaptor.getAcc().getTypes(), adaptor.getAcc(),
+        op.getPending());
     rewriter.replaceOpWithMultiple(
         op, SmallVector<SmallVector<Value>>{
                 SmallVector<Value>(settled.getResults())});

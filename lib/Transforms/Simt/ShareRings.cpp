@@ -431,8 +431,8 @@ private:
       OpBuilder b(wait->getContext());
       b.setInsertionPointAfter(wait);
       for (Value sum : sums) {
-        auto settled =
-            tile::SettleOp::create(b, wait.getLoc(), sum.getType(), sum);
+        auto settled = tile::SettleOp::create(b, wait.getLoc(), sum.getType(),
+                                              sum, simt::stepsBehind(wait));
         sum.replaceUsesWithIf(settled.getResult(), [&](OpOperand &use) {
           return use.getOwner() != settled && isBehind(use);
         });

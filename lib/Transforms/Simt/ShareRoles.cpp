@@ -28,6 +28,80 @@ static void setRegisters(OpBuilder &b, tile::RoleOp role, bool more) {
                                     more);
 }
 
+namespace {
+/// Turns of the groups of a role as barriers, one for each group: who has its
+/// turn has waited at its own, and arrives at the next one's at the end.
+class TurnSharer {
+public:
+  TurnSharer(tile::RoleOp role, const Threads &threads)
+      : role(role), threads(threads) {
+    role.walk([&](Operation *op) {
+      if (isa<tile::TakeTurnOp, tile::PassTurnOp>(op))
+        turns.push_back(op);
+      if (auto take = dyn_cast<tile::TakeTurnOp>(op))
+        groups = take.getGroups();
+    });
+    own = threads.count / groups;
+  }
+
+  void run() {
+    if (turns.empty())
+      return;
+    for (Operation *op : turns) {
+      ImplicitLocOpBuilder b(op->getLoc(), op);
+      Value group = arith::DivUIOp::create(b, threads.number, index(b, own));
+      bool passes = isa<tile::PassTurnOp>(op);
+      if (passes) {
+        Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group,
+                                             index(b, groups - 1));
+        group = arith::SelectOp::create(
+            b, isLast, index(b, 0),
+            arith::AddIOp::create(b, group, index(b, 1)));
+      }
+      meetAt(b, group, passes);
+      op->erase();
+    }
+    // In front of both roles the last group lets the first one begin, which
+    // waits for the last turn behind them: all meet as often at each barrier.
+    ImplicitLocOpBuilder b(role.getLoc(), role->getPrevNode());
+    atEnds(b, "begin", arith::CmpIPredicate::uge, own * (groups - 1));
+    b.setInsertionPointAfter(role);
+    atEnds(b, "end", arith::CmpIPredicate::ult, own);
+  }
+
+private:
+  static Value index(ImplicitLocOpBuilder &b, int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+
+  void meetAt(ImplicitLocOpBuilder &b, Value group, bool arrives) {
+    tile::ThreadTurnOp::create(
+        b, arith::IndexCastOp::create(b, b.getI32Type(), group), 2 * own,
+        arrives);
+  }
+
+  /// Of all that computes, those whose number is so.
+  void atEnds(ImplicitLocOpBuilder &b, StringRef when, arith::CmpIPredicate how,
+              int64_t number) {
+    auto is = [&](arith::CmpIPredicate how, int64_t number) -> Value {
+      return arith::CmpIOp::create(b, how, threads.number, index(b, number));
+    };
+    Value takes = arith::AndIOp::create(
+        b, is(how, number), is(arith::CmpIPredicate::ult, threads.count));
+    auto branch = scf::IfOp::create(b, takes, /*withElseRegion=*/false);
+    branch->setAttr(onceAttrName, b.getStringAttr(when));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    meetAt(b, index(b, 0), /*arrives=*/when == "begin");
+  }
+
+  tile::RoleOp role;
+  const Threads &threads;
+  SmallVector<Operation *> turns;
+  int64_t groups = 1, own; ///< threads of a group
+};
+} // namespace
+
 FailureOr<int64_t>
 ashlar::simt::shareRoles(Operation *kernel, const Threads &threads,
                          const llvm::StringMap<int64_t> &scopes) {
@@ -47,6 +121,7 @@ ashlar::simt::shareRoles(Operation *kernel, const Threads &threads,
                     producer->getNextNode()->getLoc(), "this follows it");
     all = std::max(all, threads.count +
                             team.getCount() * scopes.lookup(team.getScope()));
+    TurnSharer(consumer, threads).run();
     ImplicitLocOpBuilder b(producer.getLoc(), producer);
     Value count = arith::ConstantIndexOp::create(b, threads.count);
     auto is = [&](arith::CmpIPredicate how) -> Value {
@@ -66,6 +141,11 @@ ashlar::simt::shareRoles(Operation *kernel, const Threads &threads,
     consumer.erase();
     producer.erase();
   }
+  // Others come to barriers of all while one has its turn.
+  kernel->walk([](Operation *op) {
+    if (isa<tile::TakeTurnOp, tile::PassTurnOp>(op))
+      op->erase();
+  });
   return all;
 }
 

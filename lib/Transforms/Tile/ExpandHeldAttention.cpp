@@ -47,7 +47,7 @@ void HeldAttention::write() {
                    tile::InitOp::create(b, sums.getRowsAlone(), lowest),
                    tile::InitOp::create(b, sums.getRowsAlone(), zero)};
   SmallVector<Value> all = loopOverKeys(start);
-  tile::ReleaseOp::create(b, queries.slot, ValueRange());
+  release(queries);
   if (part)
     storePart(all);
   else
@@ -220,6 +220,10 @@ void HeldAttention::wait(ArrayRef<Operand *> operands) {
   for (Operand *operand : operands)
     tokens.push_back(operand->begun);
   tile::WaitOp::create(b, tokens);
+}
+
+void HeldAttention::release(Operand &operand) {
+  tile::ReleaseOp::create(b, operand.slot, ValueRange());
 }
 
 namespace {

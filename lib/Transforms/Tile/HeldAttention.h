@@ -55,11 +55,15 @@ private:
                llvm::ArrayRef<unsigned> dims, bool &padded);
   void copy(Operand &operand, const Box &box);
   void wait(llvm::ArrayRef<Operand *> operands);
+  /// Gives back a slot that nothing reads any more.
+  void release(Operand &operand);
 
   // Loops over tiles of keys, in HeldAttentionLoops.cpp.
   /// Sums, largest scores and sums of weights behind all tiles, from those in
   /// front of the first one.
   llvm::SmallVector<mlir::Value> loopOverKeys(mlir::ValueRange start);
+  /// Of all, or of those that the part has.
+  mlir::OpFoldResult firstKey();
   /// One behind the other.
   llvm::SmallVector<Span, 2> spansOfKeys();
   /// From there on, keys and values are those of the tile.
@@ -71,6 +75,22 @@ private:
   /// that nobody uses.
   llvm::SmallVector<mlir::Value> loopAhead(llvm::ArrayRef<Span> spans,
                                            mlir::ValueRange start);
+  /// Where steps go on while others begin: those of a tile's scores begin in
+  /// front of those of the values before it, which go on while its weights are
+  /// computed.
+  llvm::SmallVector<mlir::Value> loopBehind(llvm::ArrayRef<Span> spans,
+                                            mlir::ValueRange start);
+  /// One tile of it: from sums, largest scores, sums of weights and the weights
+  /// of the tile before, to those of the tile.
+  llvm::SmallVector<mlir::Value> stepBehind(mlir::Value key,
+                                            mlir::ValueRange before);
+  bool goesBehind();
+  /// Groups that issue one after the other.
+  int64_t groupsInTurn();
+  void takeTurn();
+  void passTurn();
+  /// The first that a row sees, or any where none does.
+  mlir::OpFoldResult firstTile(mlir::OpFoldResult from, mlir::OpFoldResult to);
 
   // Accumulators.
   tile::AccType typeOf(const Box &box, mlir::Type element,
@@ -83,17 +103,30 @@ private:
   mlir::Value mapBoth(mlir::Value x, mlir::Value y, Body body);
   /// Of each row.
   mlir::Value reduce(mlir::Value all, Body body);
-  /// `aMap` is null where a is an accumulator.
+  /// `aMap` is null where a is an accumulator. With `begun`, the step goes on
+  /// until that token has been waited for.
   mlir::Value multiply(mlir::Value sums, mlir::Value a, mlir::AffineMap aMap,
-                       Operand &right, const Box &box);
+                       Operand &right, const Box &box,
+                       mlir::Value *begun = nullptr);
 
   // One tile of keys, and what becomes of all of them.
   mlir::Value inlined(mlir::Region &region, mlir::ValueRange arguments);
   /// Of a score, in a body.
   mlir::Value placeOf(unsigned d);
-  mlir::Value makeScores();
+  mlir::Value multiplyKeys(mlir::Value *begun = nullptr);
+  /// Of products of queries and keys: what the model makes of them.
+  mlir::Value makeScores(mlir::Value products);
   /// Of the distance to the largest score; that to none is to zero.
   mlir::Value power(mlir::Value score, mlir::Value largest);
+  /// What the scores of a tile make of the largest before and of the sum of
+  /// weights before.
+  struct Weights {
+    mlir::Value largest, total;
+    mlir::Value weights; ///< of the tile
+    mlir::Value scale;   ///< of sums so far
+  };
+  Weights weigh(mlir::Value all, mlir::Value largest, mlir::Value total);
+  mlir::Value rescale(mlir::Value sums, mlir::Value scale);
   /// With a tile that is there, or whose values are still waited for.
   llvm::SmallVector<mlir::Value> step(mlir::ValueRange before,
                                       bool waitsForValues);

@@ -20,10 +20,19 @@ SmallVector<Value> HeldAttention::loopOverKeys(ValueRange start) {
   bool byRoles = !op.getScoresStrategyAttr().getRoles().empty();
   if (!isKnown && !byRoles && keys.hop.getSlots() > 1)
     return loopAhead(spans, start);
+  if (goesBehind())
+    return loopBehind(spans, start);
   SmallVector<Value> all(start);
   for (const Span &span : spans)
     all = loop(span, all);
   return all;
+}
+
+OpFoldResult HeldAttention::firstKey() {
+  if (!part)
+    return b.getIndexAttr(0);
+  return affine::makeComposedFoldedAffineApply(
+      b, b.getLoc(), b.getAffineDimExpr(0) * partKeys, {part});
 }
 
 SmallVector<HeldAttention::Span, 2> HeldAttention::spansOfKeys() {
@@ -60,10 +69,7 @@ SmallVector<HeldAttention::Span, 2> HeldAttention::spansOfKeys() {
   }
   SmallVector<OpFoldResult> at(ArrayRef(scores.at).take_front(rank));
   // On which nothing else depends.
-  at[scores.column] =
-      part ? affine::makeComposedFoldedAffineApply(
-                 b, b.getLoc(), b.getAffineDimExpr(0) * partKeys, {part})
-           : OpFoldResult(b.getIndexAttr(0));
+  at[scores.column] = firstKey();
   auto least = [&](ArrayRef<AffineExpr> exprs) {
     return affine::makeComposedFoldedAffineMin(
         b, b.getLoc(), AffineMap::get(rank, 0, exprs, b.getContext()), at);
@@ -162,8 +168,8 @@ SmallVector<Value> HeldAttention::loopAhead(ArrayRef<Span> spans,
   }
   takeTile(carried);
   wait({&keys, &weighed});
-  for (Operand *operand : {&keys, &weighed})
-    tile::ReleaseOp::create(b, operand->slot, ValueRange());
+  release(keys);
+  release(weighed);
   carried.resize(start.size());
   return carried;
 }

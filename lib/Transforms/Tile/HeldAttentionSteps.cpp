@@ -68,7 +68,7 @@ Value HeldAttention::reduce(Value all, Body body) {
 }
 
 Value HeldAttention::multiply(Value sums, Value a, AffineMap aMap,
-                              Operand &right, const Box &box) {
+                              Operand &right, const Box &box, Value *begun) {
   // Over rows, columns and terms.
   auto inSlot = [&](AffineMap map) {
     SmallVector<AffineExpr> places;
@@ -84,14 +84,15 @@ Value HeldAttention::multiply(Value sums, Value a, AffineMap aMap,
   };
   aMap = aMap ? inSlot(aMap)
               : AffineMap::getMultiDimMapWithTargets(3, {0, 2}, b.getContext());
-  return tile::StepOp::create(b, sums.getType(), /*token=*/Type(), sums, a,
-                              /*aOffsets=*/ValueRange(), right.slot,
-                              /*bOffsets=*/ValueRange(),
-                              ArrayRef<int64_t>{box.extents[box.term]},
-                              /*unroll=*/1, aMap, inSlot(right.map),
-                              /*aUnsigned=*/false, /*bUnsigned=*/false,
-                              /*grouped=*/false, /*ahead=*/0)
-      .getResult();
+  Type token = begun ? tile::TokenType::get(b.getContext()) : Type();
+  auto step = tile::StepOp::create(
+      b, sums.getType(), token, sums, a, /*aOffsets=*/ValueRange(), right.slot,
+      /*bOffsets=*/ValueRange(), ArrayRef<int64_t>{box.extents[box.term]},
+      /*unroll=*/1, aMap, inSlot(right.map), /*aUnsigned=*/false,
+      /*bUnsigned=*/false, /*grouped=*/false, /*ahead=*/0);
+  if (begun)
+    *begun = step.getToken();
+  return step.getResult();
 }
 
 //===-- One tile of keys --------------------------------------------------===//
@@ -111,16 +112,18 @@ Value HeldAttention::placeOf(unsigned d) {
   return arith::AddIOp::create(b, begin, own);
 }
 
-Value HeldAttention::makeScores() {
+Value HeldAttention::multiplyKeys(Value *begun) {
   tile::AccType acc =
       typeOf(scores, op.getScore().front().getArgument(0).getType(),
              op.getScoresStrategyAttr());
   Value none =
       arith::ConstantOp::create(b, b.getZeroAttr(acc.getElementType()));
-  Value sums = multiply(tile::InitOp::create(b, acc, none), queries.slot,
-                        queries.map, keys, scores);
-  tile::ReleaseOp::create(b, keys.slot, ValueRange());
-  SmallVector<Value> inputs = {sums};
+  return multiply(tile::InitOp::create(b, acc, none), queries.slot, queries.map,
+                  keys, scores, begun);
+}
+
+Value HeldAttention::makeScores(Value products) {
+  SmallVector<Value> inputs = {products};
   SmallVector<AffineMap> maps = {columns};
   bool padded = false;
   auto read = [&](Value memory, AffineMap at) {
@@ -169,10 +172,11 @@ Value HeldAttention::power(Value score, Value largest) {
   return exp;
 }
 
-SmallVector<Value> HeldAttention::step(ValueRange before, bool waitsForValues) {
-  Value all = makeScores();
-  Value largest =
-      mapBoth(before[1],
+HeldAttention::Weights HeldAttention::weigh(Value all, Value before,
+                                            Value totalBefore) {
+  Weights made;
+  made.largest =
+      mapBoth(before,
               reduce(all,
                      [&](ValueRange both) -> Value {
                        return arith::MaximumFOp::create(b, both[0], both[1]);
@@ -181,29 +185,41 @@ SmallVector<Value> HeldAttention::step(ValueRange before, bool waitsForValues) {
                 return arith::MaximumFOp::create(b, both[0], both[1]);
               });
   auto power = [&](ValueRange both) { return this->power(both[0], both[1]); };
-  Value powers = mapRows(all, largest, power);
-  Value scale = mapBoth(before[1], largest, power);
+  Value powers = mapRows(all, made.largest, power);
+  made.scale = mapBoth(before, made.largest, power);
   Value own = reduce(powers, [&](ValueRange both) -> Value {
     return arith::AddFOp::create(b, both[0], both[1]);
   });
   tile::AccType rows = cast<tile::AccType>(own.getType());
-  Value total = map(rows, {before[2], scale, own}, {columns, columns, columns},
-                    /*padded=*/false, [&](ValueRange of) -> Value {
-                      Value old = arith::MulFOp::create(b, of[0], of[1]);
-                      return arith::AddFOp::create(b, old, of[2]);
-                    });
-  Value weights =
+  made.total =
+      map(rows, {totalBefore, made.scale, own}, {columns, columns, columns},
+          /*padded=*/false, [&](ValueRange of) -> Value {
+            Value old = arith::MulFOp::create(b, of[0], of[1]);
+            return arith::AddFOp::create(b, old, of[2]);
+          });
+  made.weights =
       map(typeOf(scores, op.getWeightType(), op.getScoresStrategyAttr()),
           {powers}, {columns}, /*padded=*/false,
           [&](ValueRange of) { return inlined(op.getWeigh(), of); });
-  Value sums = mapRows(before[0], scale, [&](ValueRange of) -> Value {
+  return made;
+}
+
+Value HeldAttention::rescale(Value sums, Value scale) {
+  return mapRows(sums, scale, [&](ValueRange of) -> Value {
     return arith::MulFOp::create(b, of[0], of[1]);
   });
+}
+
+SmallVector<Value> HeldAttention::step(ValueRange before, bool waitsForValues) {
+  Value products = multiplyKeys();
+  release(keys);
+  Weights now = weigh(makeScores(products), before[1], before[2]);
+  Value sums = rescale(before[0], now.scale);
   if (waitsForValues)
     wait({&weighed});
-  sums = multiply(sums, weights, AffineMap(), weighed, values);
-  tile::ReleaseOp::create(b, weighed.slot, ValueRange());
-  return {sums, largest, total};
+  sums = multiply(sums, now.weights, AffineMap(), weighed, values);
+  release(weighed);
+  return {sums, now.largest, now.total};
 }
 
 void HeldAttention::finish(Value sums, Value total) {

@@ -27,7 +27,12 @@ public:
   StepScheduler(scf::ForOp loop, int64_t inFlight)
       : loop(loop), inFlight(inFlight) {}
 
-  bool hasSteps() { return !loop.getBody()->getOps<tile::StepOp>().empty(); }
+  /// Whether there are any, and none has been told when to be waited for.
+  bool hasSteps() {
+    auto steps = loop.getBody()->getOps<tile::StepOp>();
+    return !steps.empty() &&
+           llvm::none_of(steps, [](tile::StepOp op) { return op.getToken(); });
+  }
 
   /// Empty: they may go on.
   std::string whyNot() {

@@ -86,6 +86,12 @@ func.func @phases(%x: memref<64x32xbf16>, %i: index, %j: index, %p: i32) {
   tile.phase_arrive %words[%i] : memref<4xi64, 3>
   // CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %{{.*}}
   tile.thread_meet 256
+  // Barriers behind that one.
+  // CHECK: %[[B:.*]] = arith.addi %{{.*}}, %c2_i32
+  // CHECK: "bar.sync $0, 256;", "r,~{memory}" %[[B]]
+  tile.thread_turn %p of 256
+  // CHECK: "bar.arrive $0, 256;", "r,~{memory}"
+  tile.thread_turn %p of 256 arrives
   // CHECK: "setmaxnreg.inc.sync.aligned.u32 232;"
   tile.thread_registers 232 more
   // CHECK: "setmaxnreg.dec.sync.aligned.u32 40;"

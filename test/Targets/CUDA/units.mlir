@@ -156,3 +156,35 @@ func.func @stores(%y: memref<64x128xbf16>, %p: index, %i: index, %j: index, %w: 
   tile.thread_box_wait %boxes but 1 : memref<4096xi16, 3>
   return
 }
+
+// -----
+
+// What a loop carries for a step is packed where it is computed, and steps of
+// others go on behind the wait for some.
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+// CHECK-LABEL: func.func @carried
+// CHECK: %[[FIRST:.*]] = llvm.inline_asm asm_dialect = att "cvt.rn.f16x2.f32
+// CHECK: scf.for {{.*}} iter_args({{.*}}%[[W:[^ ]*]] = %[[FIRST]], {{.*}}) -> (f32, f32, f32, f32, i32, i32, i32, i32)
+// CHECK: wgmma.mma_async{{.*}} %[[W]],
+// CHECK: "wgmma.wait_group.sync.aligned 1;"
+// CHECK: %[[NEXT:.*]] = llvm.inline_asm asm_dialect = att "cvt.rn.f16x2.f32
+// CHECK: scf.yield {{.*}} %[[NEXT]],
+func.func @carried(%lane: index, %p: index, %x: f32, %w: f32, %n: index) -> (f32, f32, f32, f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rb = memref.alloc() {alignment = 1024 : i64} : memref<128xf16, 3>
+  %b = tile.slot_of %rb[%p] : memref<128xf16, 3> to !tile.slot<8x16xf16, "shared", #tile.layout<swizzle [1, 3, 3]>>
+  %h = arith.truncf %w : f32 to f16
+  %all:12 = scf.for %i = %c0 to %n step %c1 iter_args(%s0 = %x, %s1 = %x, %s2 = %x, %s3 = %x, %h0 = %h, %h1 = %h, %h2 = %h, %h3 = %h, %h4 = %h, %h5 = %h, %h6 = %h, %h7 = %h) -> (f32, f32, f32, f32, f16, f16, f16, f16, f16, f16, f16, f16) {
+    %0:4 = tile.thread_step %lane at [%c0, %c0](%s0, %s1, %s2, %s3 : f32, f32, f32, f32)
+      held(%h0, %h1, %h2, %h3, %h4, %h5, %h6, %h7 : f16, f16, f16, f16, f16, f16, f16, f16) b %b[] {aMap = #mk, bMap = #nk, asynchronous, reduced = array<i64: 16>,
+      type = !tile.acc<64x8xf32, fragment = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0, 16, 0, 32, 0], in_flight 1>>}
+      : !tile.slot<8x16xf16, "shared", #tile.layout<swizzle [1, 3, 3]>> -> f32, f32, f32, f32
+    %1:4 = tile.thread_settle %0#0, %0#1, %0#2, %0#3 {pending = 1 : i64} : f32, f32, f32, f32 -> f32, f32, f32, f32
+    %y = arith.mulf %1#0, %w : f32
+    %z = arith.truncf %y : f32 to f16
+    scf.yield %1#0, %1#1, %1#2, %1#3, %z, %z, %z, %z, %z, %z, %z, %z : f32, f32, f32, f32, f16, f16, f16, f16, f16, f16, f16, f16
+  }
+  return %all#0, %all#1, %all#2, %all#3 : f32, f32, f32, f32
+}

@@ -98,3 +98,48 @@ func.func @unnamed_body(%c: memref<32x8xf32>) attributes {tile.threads} {
   }
   return
 }
+
+// -----
+
+// Groups take turns: each waits at its own barrier, and arrives at that of the
+// next. Once, the last one lets the first begin, and the first waits for the
+// last turn of the last.
+// CHECK-LABEL: func.func @turns_body(
+// CHECK: %[[T:.*]] = gpu.thread_id x
+// CHECK: arith.cmpi uge, %[[T]], %c128
+// CHECK: scf.if
+// CHECK-NEXT: arith.constant
+// CHECK-NEXT: arith.index_cast
+// CHECK-NEXT: tile.thread_turn %{{.*}} of 256 arrives
+// CHECK-NEXT: } {tile.once = "begin"}
+// CHECK: scf.if
+// CHECK:   %[[G:.*]] = arith.divui %[[T]], %c128
+// CHECK:   %[[N:.*]] = arith.index_cast %[[G]]
+// CHECK:   tile.thread_turn %[[N]] of 256
+// CHECK:   %[[LAST:.*]] = arith.cmpi eq, %{{.*}}, %c1
+// CHECK:   %[[NEXT:.*]] = arith.select %[[LAST]], %c0{{.*}}, %{{.*}} : index
+// CHECK:   %[[N1:.*]] = arith.index_cast %[[NEXT]]
+// CHECK:   tile.thread_turn %[[N1]] of 256 arrives
+// CHECK: scf.if
+// CHECK-NOT: arrives
+// CHECK: {tile.once = "end"}
+!sums = !tile.acc<128x8xf32, groups = [group warpgroup [64, 8]], fragment = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0, 16, 0, 32, 0], in_flight 1>>
+#mn = affine_map<(m, n) -> (m, n)>
+exec.kernel @turns calls @turns_body : () -> memref<128x8xf32>
+func.func @turns_body(%c: memref<128x8xf32>) attributes {tile.threads} {
+  %zero = arith.constant 0.0 : f32
+  %none = tile.init %zero : f32 to !sums
+  // Who is no role has none.
+  tile.take_turn 2
+  tile.role "producer" concurrent by <producer warpgroup x 1> {
+  }
+  tile.role "consumer" concurrent by <consumer warpgroup x 2> {
+    tile.take_turn 2
+    tile.drain %none to %c : memref<128x8xf32> attributes {maps = [#mn]} {
+    ^bb0(%s: f32):
+      tile.yield %s : f32
+    } : !sums
+    tile.pass_turn 2
+  }
+  return
+}

@@ -418,6 +418,36 @@ def Tile_TakeOp : Tile_Op<"take",
   let hasVerifier = 1;
 }
 
+class Tile_TurnOp<string mnemonic> : Tile_Op<mnemonic, [
+    MemoryEffects<[MemRead, MemWrite]>]>;
+
+def Tile_TakeTurnOp : Tile_TurnOp<"take_turn"> {
+  let summary = "Goes on when the group's turn has come";
+  let description = [{
+    The `groups` of a role take turns, the first one first: what a group issues
+    up to `tile.pass_turn` others do not issue meanwhile, so that one computes
+    while steps of another keep the unit busy. All groups have the same turns.
+    Of who is no role, it says nothing.
+
+    ```mlir
+    tile.take_turn 2
+    %1, %t = tile.step %0, %a, %b ...
+    tile.pass_turn 2
+    ```
+  }];
+  let arguments = (ins I64Attr:$groups);
+  let assemblyFormat = "$groups attr-dict";
+}
+
+def Tile_PassTurnOp : Tile_TurnOp<"pass_turn"> {
+  let summary = "It is the next group's turn";
+  let description = [{
+    See `tile.take_turn`.
+  }];
+  let arguments = (ins I64Attr:$groups);
+  let assemblyFormat = "$groups attr-dict";
+}
+
 def Tile_ViewOp : Tile_Op<"view", [Pure]> {
   let summary = "A slot as memory";
   let description = [{
@@ -678,14 +708,16 @@ def Tile_SettleOp : Tile_Op<"settle", [
     AllTypesMatch<["acc", "result"]>, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The sums of steps that have all ended";
   let description = [{
-    Goes on when all steps that a thread has begun are done; what is read of
-    their sums afterwards is read from the result.
+    Goes on when all steps that a thread has begun are done, but for the last
+    `pending`, of other sums; what is read of sums afterwards is read from the
+    result.
 
     ```mlir
     %1 = tile.settle %0 : !tile.acc<128x256xf32>
     ```
   }];
-  let arguments = (ins Tile_AccType:$acc);
+  let arguments = (ins Tile_AccType:$acc,
+                       DefaultValuedAttr<I64Attr, "0">:$pending);
   let results = (outs Tile_AccType:$result);
   let assemblyFormat = "$acc attr-dict `:` type($acc)";
 }
@@ -809,6 +841,15 @@ def Tile_ThreadMeetOp : Tile_PhaseOp<"thread_meet"> {
   let assemblyFormat = "$threads attr-dict";
 }
 
+def Tile_ThreadTurnOp : Tile_PhaseOp<"thread_turn"> {
+  let summary = "A barrier for so many threads, by its number from 0 on";
+  let description = [{
+    A thread that only `arrives` goes on at once; others when so many are there.
+  }];
+  let arguments = (ins I32:$number, I64Attr:$threads, UnitAttr:$arrives);
+  let assemblyFormat = "$number `of` $threads (`arrives` $arrives^)? attr-dict";
+}
+
 def Tile_ClusterMeetOp : Tile_PhaseOp<"cluster_meet"> {
   let summary = "A barrier of all threads of a cluster's workgroups";
   let assemblyFormat = "attr-dict";
@@ -875,8 +916,12 @@ def Tile_ThreadStepOp : Tile_Op<"thread_step", [
 }
 
 def Tile_ThreadSettleOp : Tile_Op<"thread_settle", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Values of a thread once all of its steps have ended";
-  let arguments = (ins Variadic<AnyType>:$values);
+  let summary = "Values of a thread once its steps have ended";
+  let description = [{
+    All of them but for the last `pending`, which use other values.
+  }];
+  let arguments = (ins Variadic<AnyType>:$values,
+                       DefaultValuedAttr<I64Attr, "0">:$pending);
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat =
       "$values attr-dict `:` type($values) `->` type($results)";
