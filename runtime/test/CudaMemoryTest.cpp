@@ -139,15 +139,25 @@ TEST_F(CudaUploads, GoThroughPinnedMemory) {
   }
 }
 
+// Where no memory is left to be pinned, the driver stages.
 TEST_F(CudaUploads, FailByTheCallThatFails) {
   const std::vector<uint8_t> bytes = numbered(5 * 512 * 1024 + 1);
+  bool wasStaged = false;
   for (failing = 1; !HasFailure(); ++failing) {
+    const uint64_t staged = driver->stagedCopies;
     auto status = passThrough(bytes);
     if (!failed) {
       EXPECT_TRUE(status.ok());
       // Events, memory, six copies and what marks their ends among them.
       EXPECT_GT(failing, 20u);
+      EXPECT_TRUE(wasStaged);
       break;
+    }
+    if (!std::strcmp(failed, "cuMemHostAlloc")) {
+      EXPECT_TRUE(status.ok()) << status.message();
+      EXPECT_EQ(driver->stagedCopies, staged + 1);
+      wasStaged = true;
+      continue;
     }
     EXPECT_FALSE(status.ok()) << failed;
     EXPECT_NE(std::string(status.message()).find(failed), std::string::npos)

@@ -88,15 +88,16 @@ private:
     return true;
   }
 
-  /// Whether contractions alone read it, and the engine brings it to each.
+  /// Whether contractions alone read it, each as its first operand, and the
+  /// engine brings it there.
   bool fits(tensor::PadOp pad) {
     // Trials come and go among its readers.
     SmallVector<Operation *> readers(pad->getUsers());
     return isOfZeros(pad) && !readers.empty() &&
            llvm::all_of(readers, [&](Operation *user) {
              auto op = dyn_cast<tile::ContractOp>(user);
-             return op && !op.getDevice() && op.getB() != pad.getResult() &&
-                    !llvm::is_contained(op.getEpilogue(), pad.getResult()) &&
+             return op && !op.getDevice() && op.getA() == pad.getResult() &&
+                    llvm::count(op->getOperands(), pad.getResult()) == 1 &&
                     isBrought(op, pad);
            });
   }

@@ -89,8 +89,7 @@ private:
     std::optional<unsigned> place = placeOf(map);
     if (!place ||
         type.getDimSize(*place) != op.getReduced()[dim - numParallel] ||
-        (operand.getDefiningOp<tile::DecodeOp>() &&
-         *place + 1 != type.getRank()))
+        (tile::hasMargins(operand) && *place + 1 != type.getRank()))
       return std::nullopt;
     AffineMap own = moved(places);
     places.assign(own.getResults().begin(), own.getResults().end());
@@ -103,8 +102,9 @@ private:
       return operand;
     auto type = cast<RankedTensorType>(operand.getType());
     unsigned place = *placeOf(map);
-    if (auto margins = operand.getDefiningOp<tile::DecodeOp>())
-      return expandMargins(b, margins, place, parts);
+    if (tile::hasMargins(operand))
+      return expandMargins(b, operand.getDefiningOp<tile::DecodeOp>(), place,
+                           parts);
     SmallVector<int64_t> shape(type.getShape());
     shape[place] /= parts;
     shape.insert(shape.begin() + place, parts);

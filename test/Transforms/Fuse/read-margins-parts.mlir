@@ -52,3 +52,30 @@ func.func @apart(%x: tensor<4x28x28x128xbf16>, %w: tensor<3x3x128x256xbf16>) -> 
   } -> tensor<4x28x28x256xbf16>
   return %y : tensor<4x28x28x256xbf16>
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#y = affine_map<(m, n) -> (m, n)>
+#same = affine_map<(n, k) -> (n, k)>
+
+// What threads compute has no margins: its terms may be shared out as others'.
+// CHECK-LABEL: func.func @computed
+// CHECK: tile.decode
+// CHECK: tile.contract
+func.func @computed(%x: tensor<16x4096xbf16>, %w: tensor<64x4096xi8>) -> tensor<16x64xbf16> {
+  %d = tile.decode %w maps [#same] : tensor<64x4096xi8> -> tensor<64x4096xbf16> {
+  ^bb0(%q: i8, %i: index, %j: index):
+    %f = arith.sitofp %q : i8 to bf16
+    tile.decoded %f : bf16
+  }
+  %e = tensor.empty() : tensor<16x64xbf16>
+  %y = tile.contract a(%x : tensor<16x4096xbf16>) b(%d : tensor<64x4096xbf16>) outs(%e : tensor<16x64xbf16>) attributes {
+    maps = [#a, #b, #y], parallel = array<i64: 16, 64>, reduced = array<i64: 4096>} {
+  ^bb0(%t: f32):
+    %z = arith.truncf %t : f32 to bf16
+    tile.yield %z : bf16
+  } -> tensor<16x64xbf16>
+  return %y : tensor<16x64xbf16>
+}

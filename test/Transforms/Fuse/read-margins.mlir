@@ -123,3 +123,28 @@ func.func @part(%x: tensor<8x64x64x256xbf16>, %w: tensor<3x3x256x256xbf16>) -> t
   } -> tensor<8x56x56x256xbf16>
   return %y : tensor<8x56x56x256xbf16>
 }
+
+// -----
+
+#a = affine_map<(n, h, w, o, r, s, c) -> (n, h + r, w + s, c)>
+#b = affine_map<(n, h, w, o, r, s, c) -> (r, s, c, o)>
+#y = affine_map<(n, h, w, o) -> (n, h, w, o)>
+
+// What a result begins as is in memory.
+// CHECK-LABEL: func.func @begins
+// CHECK: tensor.pad
+// CHECK-NOT: tile.decode
+func.func @begins(%x: tensor<8x58x58x256xbf16>, %t: tensor<8x54x54x256xbf16>, %w: tensor<3x3x256x256xbf16>) -> tensor<8x56x56x256xbf16> {
+  %zero = arith.constant 0.0 : bf16
+  %p = tensor.pad %t low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : bf16
+  } : tensor<8x54x54x256xbf16> to tensor<8x56x56x256xbf16>
+  %y = tile.contract a(%x : tensor<8x58x58x256xbf16>) b(%w : tensor<3x3x256x256xbf16>) outs(%p : tensor<8x56x56x256xbf16>) attributes {
+    maps = [#a, #b, #y], parallel = array<i64: 8, 56, 56, 256>, reduced = array<i64: 3, 3, 256>} {
+  ^bb0(%s: f32):
+    %z = arith.truncf %s : f32 to bf16
+    tile.yield %z : bf16
+  } -> tensor<8x56x56x256xbf16>
+  return %y : tensor<8x56x56x256xbf16>
+}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A GPU's memory: from a pool of this device's own, in the order of a stream
-// that has nothing else, so that sessions which come, grow and go do not wait
-// for what others run, as allocations without one may. What a pool has free it
+// that has nothing else, so that whoever takes or gives back does not wait for
+// what others run, as without one. What a pool has free it
 // holds until the next wait (its release threshold is 0), which follows at
 // once.
 

@@ -27,8 +27,9 @@ Status PinnedUploads::open() {
           &api.EventCreate,
           api.EventCreate(&piece.isRead, GpuDevice::withoutTiming)));
   void *made = nullptr;
-  ASHLAR_RETURN_IF_ERROR(device.check(
-      &api.HostAlloc, api.HostAlloc(&made, std::size(pieces) * pieceBytes, 0)));
+  const Code code = api.HostAlloc(&made, std::size(pieces) * pieceBytes, 0);
+  if (code != 0 && device.driver.causeOf(code) != Cause::Memory)
+    return device.failed(&api.HostAlloc, code);
   memory = static_cast<char *>(made);
   return {};
 }
@@ -36,10 +37,10 @@ Status PinnedUploads::open() {
 Status PinnedUploads::copy(void *target, const void *source, size_t size,
                            Stream stream) {
   const Functions &api = device.api;
-  if (size <= smallBytes)
-    return device.check(&api.CopyIn, api.CopyIn(target, source, size, stream));
-  if (!memory)
+  if (size > smallBytes && !memory)
     ASHLAR_RETURN_IF_ERROR(open());
+  if (size <= smallBytes || !memory)
+    return device.check(&api.CopyIn, api.CopyIn(target, source, size, stream));
   for (size_t at = 0; at < size; at += pieceBytes)
     ASHLAR_RETURN_IF_ERROR(copyPiece(static_cast<char *>(target) + at,
                                      static_cast<const char *>(source) + at,

@@ -39,6 +39,8 @@ private:
     gpu::EventId isRead = nullptr;
     bool isGiven = false; // to the device, since it was last waited for
   };
+  /// `memory` stays null where there is no more to be pinned: the driver then
+  /// stages what it is given, and the next large copy asks again.
   Status open();
   Status copyPiece(char *target, const char *source, size_t size,
                    gpu::Stream stream);
