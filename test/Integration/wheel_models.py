@@ -8,12 +8,13 @@ import model_inputs
 from model_case import MODELS, Case, Model, fetched
 
 
-def wheel_model(name, feeds, shapes=None, small=True):
+def wheel_model(name, feeds, shapes=None, small=True, tolerance=1e-4):
     """One of fetch_models.WHEELS; `feeds`: label -> function of the inputs."""
     path = MODELS / f"{name}.onnx"
     return Model(
         name, lambda work: fetched(path, work),
-        lambda _: [Case(label, make()) for label, make in feeds.items()],
+        lambda _: [Case(label, make(), tolerance=tolerance)
+                   for label, make in feeds.items()],
         shapes or {}, small)
 
 
@@ -83,9 +84,13 @@ def signals():
         wheel_model("seizures", {"random": lambda: {
             "x": state("seizures", 1, 100, 40) * 3}},
             {"x": (1, 100, 40)}),
+        # 78 of its tensors are of bytes. ONNX Runtime's sums of f32 make one of
+        # the seventh's 153,600 another byte (-41.499999 steps are -41.5), which
+        # layers behind it amplify; a step of the last, 0.0394 in front of a
+        # sigmoid, is 7.4e-4 of the result.
         wheel_model("turn_end", {"random": lambda: {
             "input_features": state("turn", 1, 80, 800)}},
-            {"input_features": (1, 80, 800)}, small=False),
+            {"input_features": (1, 80, 800)}, small=False, tolerance=1e-3),
     ]
 
 
