@@ -180,3 +180,21 @@ func.func @apart(%a: tensor<1x4096xf32>, %b: tensor<4096x1000xf32>, %e: tensor<1
   } -> tensor<1x1000xf32>
   return %y, %z : tensor<1x1000xf32>, tensor<1x1000xf32>
 }
+
+// -----
+
+// Unrolled taps share elements of a, which wait in registers of their own: fewer
+// rows than the six of other products.
+// CHECK-LABEL: func.func @taps
+// CHECK: tile.contract {{.*}} loop [1, 5, 16 | _, _] order [0, 1]
+func.func @taps(%x: tensor<1x48x102xf32>, %w: tensor<196x48x3xf32>) -> tensor<1x100x196xf32> {
+  %e = tensor.empty() : tensor<1x100x196xf32>
+  %y = tile.contract a(%x : tensor<1x48x102xf32>) b(%w : tensor<196x48x3xf32>) outs(%e : tensor<1x100x196xf32>) attributes {
+      maps = [affine_map<(d0, d1, d2, d3, d4) -> (d0, d3, d1 + d4)>, affine_map<(d0, d1, d2, d3, d4) -> (d2, d3, d4)>,
+              affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
+      parallel = array<i64: 1, 100, 196>, reduced = array<i64: 48, 3>} {
+    ^bb0(%s: f32):
+      tile.yield %s : f32
+  } -> tensor<1x100x196xf32>
+  return %y : tensor<1x100x196xf32>
+}
