@@ -118,7 +118,9 @@ def check_benchmarks(build, work, counts):
     folder = work / "gpu"
     done, said = call(sys.executable, ROOT / "benchmarks/gpu/prepare.py",
                       "--build", build, "--out", folder, "--quick", "--here",
-                      f"--preset={RUN}", "--part=table")
+                      f"--preset={RUN}", "--operators=60",
+                      *(f"--part={part}" for part in
+                        ("table", "edges", "operators")))
     if not done:
         counts.must("benchmarks/gpu", first_error(said))
         return
