@@ -187,7 +187,7 @@ def compile_model(arguments, work, preset, name):
     call(arguments.bin / "ashlar-compile", "--quiet", work / "m.onnx", "-o",
          module, f"--target=cuda:{preset}",
          f"--assembler={arguments.cuda}/ptxas", f"--save-temps={temps}")
-    return module, next(temps.glob("*/kernels.cubin"))
+    return module, next(temps.glob(f"*-{preset}/kernels.cubin"))
 
 
 def check_code(arguments, name, stored, preset, module, cubin):

@@ -54,8 +54,6 @@ public:
     return found;
   }
 
-  llvm::SetVector<Value> values;
-
 private:
   bool isBehind(Operation *user) {
     Operation *own = op->getBlock()->findAncestorOpInBlock(*user);
@@ -64,28 +62,24 @@ private:
 
   tile::ThreadSettleOp op;
   Operation *begin;
+  llvm::SetVector<Value> values;
 };
 } // namespace
 
 void ashlar::cuda::writeSettle(tile::ThreadSettleOp op) {
   PtxWriter w(op);
-  ComputedBeside beside(op);
-  // The values go through the wait, so that nothing reads them before. LLVM
-  // would move behind it what it does not read.
+  // The values go through the wait, so that nothing reads them before.
   SmallVector<Value> operands(op.getValues());
-  size_t count = operands.size();
   std::string constraints = PtxWriter::inPlace(op.getValues()), text;
-  for (Value value : beside.values) {
+  // LLVM would move behind it what it does not read. ptxas does so even then,
+  // but not with a barrier that depends on it. Nobody comes to this one: a
+  // signalling NaN is nothing that is computed.
+  for (Value value : ComputedBeside(op).last()) {
+    text += "{\n.reg .pred p;\nsetp.eq.b32 p, $" +
+            std::to_string(op.getValues().size() + operands.size()) +
+            ", 0x7fa5a5a5;\n@p bar.arrive 15, 64;\n}\n";
     operands.push_back(value);
     constraints += ",f";
-  }
-  // ptxas moves it in front of what it does not read, but not of a barrier that
-  // depends on that. Nobody comes to this one: a signalling NaN is nothing that
-  // is computed.
-  for (Value value : beside.last()) {
-    size_t number = count + (llvm::find(operands, value) - operands.begin());
-    text += "{\n.reg .pred p;\nsetp.eq.b32 p, $" + std::to_string(number) +
-            ", 0x7fa5a5a5;\n@p bar.arrive 15, 64;\n}\n";
   }
   text +=
       "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
