@@ -127,9 +127,12 @@ def packed(random, kind):
 
 def convolution(random, kind):
     """Pads differ on each side, windows have holes and may see nothing else
-    than pads."""
+    than pads; half of them have channels last, in numbers that an engine of
+    boxes takes."""
+    is_boxes = bool(random.integers(2))
     n, c, o, *shape = (int(random.choice(each)) for each in (
-        [1, 2], [3, 8, 16, 40], [8, 20, 32], [7, 9, 12], [7, 10]))
+        [1, 2], [16, 40] if is_boxes else [3, 8, 40],
+        [16, 32] if is_boxes else [8, 20], [7, 9, 12], [7, 10]))
     side, stride, hole = (int(random.choice(each)) for each in (
         [1, 3, 3, 5, 7], [1, 2], [1, 1, 2]))
     reach = (side - 1) * hole + 1
@@ -138,8 +141,11 @@ def convolution(random, kind):
             for _ in range(4)]
     x = random.standard_normal([n, c, *shape]).astype(TYPES[kind])
     w = random.standard_normal([o, c, side, side]).astype(TYPES[kind])
-    node = helper.make_node("Conv", ["x", "w"], ["y"], strides=[stride] * 2,
-                            pads=pads, dilations=[hole] * 2)
+    nodes = [helper.make_node("Conv", ["x", "w"], ["y"], strides=[stride] * 2,
+                              pads=pads, dilations=[hole] * 2)]
+    feeds = {"x": x}
+    if is_boxes:
+        unit_bytes.turn_channels(nodes, feeds)
     weight = helper.make_tensor("w", kind, w.shape, w.tobytes(), raw=True)
     around = np.pad(x.astype(np.float64), ((0, 0), (0, 0), pads[::2],
                                            pads[1::2]))
@@ -148,7 +154,7 @@ def convolution(random, kind):
     windows = windows[:, :, ::stride, ::stride, ::hole, ::hole]
     wanted = np.einsum("nchwij,ocij->nohw", windows, w.astype(np.float64))
     return (f"convolution {[n, c, o, *shape, side]} by {stride} and {hole} "
-            f"in {pads}"), [node], {"x": x}, [weight], wanted
+            f"in {pads}"), nodes, feeds, [weight], wanted
 
 
 def long_attention(random, kind):
@@ -295,7 +301,7 @@ def kinds_of(unit):
     return sys.modules[__name__], [KINDS[left] for left, _ in types]
 
 
-BOX, SHARED = b"cp.async.bulk.tensor", b".multicast::cluster"
+BOX, SHARED = b"cp.async.bulk.tensor.", b".multicast::cluster"
 STORED = b".global.shared::cta.bulk_group"
 SECOND = b"k1_"  # the name of a second kernel
 

@@ -90,36 +90,57 @@ def sums(x, w, stride):
     return np.einsum("nchwij,ocij->nohw", windows, w)
 
 
+def turn_channels(nodes, feeds):
+    """Lets a convolution have its input with channels last."""
+    feeds["x"] = np.ascontiguousarray(feeds["x"].transpose(0, 2, 3, 1))
+    nodes[0].input[0] = "t"
+    nodes.insert(0, helper.make_node("Transpose", ["x"], ["t"],
+                                     perm=[0, 3, 1, 2]))
+
+
 def convolution(random, kind):
-    """ConvInteger, whose pads are zero points, or QLinearConv with a bias."""
+    """ConvInteger, whose pads are zero points, or QLinearConv with a bias; half
+    of them with channels last and zeros around, as an engine of boxes has
+    them."""
     left, right = kind
     n, c, o, h = (int(random.choice(each)) for each in (
-        [1, 2], [3, 16, 40], [8, 20, 32], [7, 9, 12]))
+        [1, 2], [3, 32, 40], [8, 20, 32], [7, 9, 12]))
     side, stride = int(random.choice([1, 3])), int(random.choice([1, 2]))
     pad = int(random.integers(0, side // 2 + 1))
+    is_boxes = bool(random.integers(2))
+    if is_boxes:
+        c, side, pad = 32, 3, 1
     x, w = numbers(random, left, n, c, h, h), numbers(random, right, o, c,
                                                       side, side)
     zx, zw = numbers(random, left), np.zeros([], TYPES[right])
+    if is_boxes:
+        zx = np.zeros([], TYPES[left])
     constants = [constant("w", w), constant("zx", zx), constant("zw", zw)]
     around = np.pad(x.astype(np.int64) - int(zx),
                     ((0, 0), (0, 0), (pad,) * 2, (pad,) * 2))
     total = sums(around, w.astype(np.int64), stride)
     where = {"strides": [stride] * 2, "pads": [pad] * 4}
     name = f"convolution {[n, c, o, h, side]} by {stride}"
+    feeds = {"x": x}
     if random.integers(2):
-        return name, [helper.make_node("ConvInteger", ["x", "w", "zx", "zw"],
-                                       ["y"], **where)], {"x": x}, constants, \
-            total.astype(np.int32)
+        nodes = [helper.make_node("ConvInteger", ["x", "w", "zx", "zw"], ["y"],
+                                  **where)]
+        if is_boxes:
+            turn_channels(nodes, feeds)
+        return name, nodes, feeds, constants, total.astype(np.int32)
     zy, bias = numbers(random, left), random.integers(-999, 999, o).astype(
         np.int32)
     scales = {"sx": 2.0 ** -6, "sw": 2.0 ** -7, "sy": 2.0 ** -4}
     constants += [constant("zy", zy), constant("bias", bias)] + [
         constant(each, np.float32(scale)) for each, scale in scales.items()]
     total = total + bias[:, None, None]
-    return f"quantized {name}", [helper.make_node(
+    nodes = [helper.make_node(
         "QLinearConv", ["x", "sx", "zx", "w", "sw", "zw", "sy", "zy", "bias"],
-        ["y"], **where)], {"x": x}, constants, quantized(
-            total, scales["sx"] * scales["sw"] / scales["sy"], zy, left)
+        ["y"], **where)]
+    if is_boxes:
+        turn_channels(nodes, feeds)
+    return f"quantized {name}", nodes, feeds, constants, quantized(
+        total, scales["sx"] * scales["sw"] / scales["sy"], zy, left)
 
 
 MODELS = [product, quantized_product, convolution]

@@ -2,9 +2,8 @@
 //
 // A GPU's memory: from a pool of this device's own, in the order of a stream
 // that has nothing else, so that whoever takes or gives back does not wait for
-// what others run, as without one. What a pool has free it
-// holds until the next wait (its release threshold is 0), which follows at
-// once.
+// what others run, as without one. What a pool has free it holds until the next
+// wait (its release threshold is 0), which follows at once.
 
 #include "GpuDevice.h"
 
