@@ -31,8 +31,8 @@ double ashlar::cyclesOfWeights(tile::AttentionOp op,
                                int64_t keys, int64_t columns) {
   // The largest score, the distance to it, its logarithm's base, the sum.
   constexpr int64_t own = 4;
-  // CUDA C++ Programming Guide, throughput of arithmetic instructions: 16
-  // exponentials a cycle and multiprocessor, beside 128 products.
+  // GPUs with such an attention have 16 exponentials a cycle and worker, beside
+  // 128 products; machine files do not say it yet.
   constexpr int64_t ofExponential = 8;
   double lanes = 0;
   for (const MultiplyUnit &unit : machine.units)

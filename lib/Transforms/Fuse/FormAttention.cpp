@@ -230,10 +230,12 @@ private:
     remark::missed(values.getLoc(), about(values, "Dispatch", "fusion"))
         << nodeName(match.scores->getLoc())
         << " and what lies between stay apart"
-        << (openSizes ? ": at the largest size, the scores of a few rows do "
-                        "not stay near; "
-                      : ": no number of rows divides them and keeps their "
-                        "scores near; ")
+        << (!openSizes ? ": no number of rows divides them and keeps their "
+                         "scores near; "
+            : shared   ? ": the threads of a workgroup share scores of known "
+                         "sizes alone; "
+                       : ": at the largest size, the scores of a few rows do "
+                         "not stay near; ")
         << remark::metric("Bytes", bytes) << " bytes are read back";
   }
 };

@@ -76,6 +76,7 @@ private:
     if (!value ||
         !(matchPattern(value, m_PosZeroFloat()) ||
           matchPattern(value, m_Zero())) ||
+        pad.getResultType().getRank() == 0 ||
         !pad.getResultType().hasStaticShape() ||
         !pad.getSourceType().hasStaticShape() ||
         pad.getSourceType().getNumElements() == 0 ||

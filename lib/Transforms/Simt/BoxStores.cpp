@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -48,6 +49,16 @@ static bool isOfMatrices(tile::FragmentAttr fragment) {
          fragment.getLanes().take_front(std::size(lanes)) == ArrayRef(lanes);
 }
 
+/// Whether nothing but drains uses it: threads that read what the engine stores
+/// would have to wait for it.
+static bool isDrainedAlone(Value memory) {
+  return llvm::all_of(memory.getUsers(), [](Operation *user) {
+    return isa<tile::DrainOp>(user) ||
+           (isa<ViewLikeOpInterface>(user) && user->getNumResults() == 1 &&
+            isDrainedAlone(user->getResult(0)));
+  });
+}
+
 bool BoxStores::takes(tile::DrainOp op, TensorBox &box) const {
   tile::AccType acc = op.getAcc().getType();
   auto named = op->getAttrOfType<StringAttr>(storesAttrName);
@@ -64,7 +75,8 @@ bool BoxStores::takes(tile::DrainOp op, TensorBox &box) const {
   }
   return holders == threads.count &&
          acc.getPart().back() % store_box::columns == 0 &&
-         whyNoStore(op, store_box::rows, store_box::columns, box).empty();
+         whyNoStore(op, store_box::rows, store_box::columns, box).empty() &&
+         isDrainedAlone(box.tensor);
 }
 
 void BoxStores::plan(Operation *kernel, int64_t bytes,

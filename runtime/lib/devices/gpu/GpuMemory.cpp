@@ -22,7 +22,13 @@ Status GpuDevice::openPool() {
       check(&api.StreamCreate, api.StreamCreate(&poolStream, nonBlocking)));
   PoolProperties properties;
   properties.place.id = id;
-  return check(&api.PoolCreate, api.PoolCreate(&pool, &properties));
+  const Code code = api.PoolCreate(&pool, &properties);
+  // A driver may have the call and no pools, under virtualisation say.
+  if (code != 0)
+    pool = nullptr;
+  return driver.causeOf(code) == Cause::Interface
+             ? Status()
+             : check(&api.PoolCreate, code);
 }
 
 void GpuDevice::closePool() {
