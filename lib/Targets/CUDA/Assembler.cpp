@@ -63,8 +63,7 @@ void ashlar::cuda::readAssemblerLog(StringRef log,
       spills("([0-9]+) bytes stack frame, ([0-9]+) bytes spill stores"),
       registers("Used ([0-9]+) registers"), shared("([0-9]+) bytes smem"),
       // Matrix steps that wait for each other; and why.
-      serial("\\(C75[0-9][0-9]\\).*instructions are serialized"),
-      inFunction("function '([^']+)'");
+      serial("\\(C75(08|1[0-5])\\)"), inFunction("function '([^']+)'");
   auto number = [](StringRef text) {
     uint64_t value = 0;
     return text.getAsInteger(10, value) ? 0 : value;
