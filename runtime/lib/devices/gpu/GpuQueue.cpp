@@ -74,14 +74,25 @@ Status GpuQueue::copy(CopyKind kind, DeviceAddress to, DeviceAddress from,
   const void *source = from.pointer();
   switch (kind) {
   case CopyKind::In:
-    ASHLAR_RETURN_IF_ERROR(settle(source, size_t(size)));
-    return check(uploads.copy(target, source, size_t(size), stream));
+    return copyIn(target, source, size_t(size));
   case CopyKind::Out:
     return copyOut(target, source, size_t(size));
   default:
     return check(&api.CopyWithin,
                  api.CopyWithin(target, source, size_t(size), stream));
   }
+}
+
+/// The source may be what the driver has yet to write: in the stream's order it
+/// is there, and the host, which fills pinned memory, waits for it. What a
+/// caller's own stream was given before, nobody here knows.
+Status GpuQueue::copyIn(void *target, const void *source, size_t size) {
+  ASHLAR_RETURN_IF_ERROR(settle(source, size));
+  if (callers || size <= PinnedUploads::smallBytes)
+    return check(&api.CopyIn, api.CopyIn(target, source, size, stream));
+  if (mayWriteHost)
+    ASHLAR_RETURN_IF_ERROR(finish());
+  return check(uploads.copy(target, source, size, stream));
 }
 
 /// What is on its way to these bytes of the host is there.
@@ -93,6 +104,8 @@ Status GpuQueue::copyOut(void *host, const void *from, size_t size) {
   ASHLAR_RETURN_IF_ERROR(settle(host, size));
   if (char *pinned = copies.add(host, size))
     host = pinned;
+  else
+    mayWriteHost = true;
   return check(&api.CopyOut, api.CopyOut(host, from, size, stream));
 }
 
@@ -114,6 +127,7 @@ Status GpuQueue::finish() {
   ASHLAR_RETURN_IF_ERROR(
       check(&api.StreamSynchronize, api.StreamSynchronize(stream)));
   copies.deliver(copied);
+  mayWriteHost = false;
   return {};
 }
 
@@ -159,6 +173,7 @@ Status GpuQueue::waitFor(GpuEvent &event) {
     return event.wait(UINT64_MAX, &hasCome);
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
+  mayWriteHost = true;
   return check(&api.StreamWaitEvent,
                api.StreamWaitEvent(stream, event.event, 0));
 }

@@ -115,6 +115,7 @@ private:
   Status readFault(uint64_t &launches);
   Status finish();
   Status settle(const void *host, size_t size);
+  Status copyIn(void *target, const void *source, size_t size);
   /// Without waiting, by way of pinned memory where that has room.
   Status copyOut(void *host, const void *from, size_t size);
   Status lookAtFault(uint64_t seenLaunches);
@@ -141,6 +142,8 @@ private:
   uint64_t readBehind = 0; // so many launches the fault's words were read last
   PinnedCopies copies;     // on their way to the host
   PinnedUploads uploads;   // large ones to the device
+  // Since the last wait, by a copy of this stream or what that waits for.
+  bool mayWriteHost = false;
 
   // Of the launch that is being made.
   Vector<uint64_t> values;

@@ -37,9 +37,9 @@ Status PinnedUploads::open() {
 Status PinnedUploads::copy(void *target, const void *source, size_t size,
                            Stream stream) {
   const Functions &api = device.api;
-  if (size > smallBytes && !memory)
+  if (!memory)
     ASHLAR_RETURN_IF_ERROR(open());
-  if (size <= smallBytes || !memory)
+  if (!memory)
     return device.check(&api.CopyIn, api.CopyIn(target, source, size, stream));
   for (size_t at = 0; at < size; at += pieceBytes)
     ASHLAR_RETURN_IF_ERROR(copyPiece(static_cast<char *>(target) + at,

@@ -24,8 +24,8 @@ public:
   explicit PinnedUploads(const GpuDevice &device) : device(device) {}
   PinnedUploads(const PinnedUploads &) = delete;
 
-  /// In the stream's order. The source is read when it returns. Takes the
-  /// pinned memory at the first large copy.
+  /// In the stream's order. The source is there, and was read when it returns.
+  /// Takes the pinned memory at the first one.
   Status copy(void *target, const void *source, size_t size,
               gpu::Stream stream);
 
