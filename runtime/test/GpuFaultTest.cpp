@@ -45,8 +45,8 @@ protected:
     }
   }
   void expectNothingAlive() {
-    const char *const kinds[] = {"contexts", "device memory", "host memory",
-                                 "streams",  "events",        "modules",
+    const char *const kinds[] = {"contexts", "device memory",  "host memory",
+                                 "streams",  "events",         "modules",
                                  "graphs",   "virtual memory", "pools"};
     for (int i = 0; i < CudaDouble::Kinds; ++i) {
       EXPECT_EQ(driver->alive[i], aliveBefore[i]) << kinds[i];
