@@ -3,6 +3,7 @@
 // Decides which ops become one kernel. Ops are visited from the last to the
 // first, so that a consumer finds its producer still free.
 #include "Dispatches.h"
+#include "RowChoices.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/RowDims.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
@@ -159,11 +160,14 @@ constexpr int64_t smallSliceBytes = 16 * 1024;
 
 class DispatchFormer {
 public:
-  DispatchFormer(Block &block, bool fuse, int64_t rowBytes, bool openSizes)
-      : block(block), fuse(fuse), rowBytes(rowBytes), openSizes(openSizes) {}
+  DispatchFormer(Block &block, bool fuse, int64_t rowBytes, bool openSizes,
+                 RowChoices &rowChoices)
+      : block(block), fuse(fuse), rowBytes(rowBytes), openSizes(openSizes),
+        rowChoices(rowChoices) {}
   /// For a block of control flow in the one of `outer`.
   DispatchFormer(Block &block, const DispatchFormer &outer)
-      : DispatchFormer(block, outer.fuse, outer.rowBytes, outer.openSizes) {
+      : DispatchFormer(block, outer.fuse, outer.rowBytes, outer.openSizes,
+                       outer.rowChoices) {
     middles = outer.middles;
   }
 
@@ -235,11 +239,13 @@ public:
 private:
   /// Whether a worker can make a row at a time of all of `ops`, with what it
   /// passes on near, and rows are enough to share among workers.
-  bool fitsRows(ArrayRef<linalg::GenericOp> ops) const {
+  bool fitsRows(ArrayRef<linalg::GenericOp> ops, Operation *root) const {
     constexpr int64_t enough = 8;
     int64_t rows = countRowDims(ops);
     if (rows == 0)
       return false;
+    if (std::optional<bool> known = rowChoices.shared(ops.back(), root))
+      return *known;
     for (linalg::GenericOp op : ops) {
       SmallVector<int64_t> ranges = op.getStaticLoopRanges();
       if (llvm::any_of(ranges, ShapedType::isDynamic))
@@ -283,7 +289,7 @@ private:
             }))
           continue;
         ops.push_back(producer);
-        if (!fitsRows(ops)) {
+        if (!fitsRows(ops, group.back())) {
           ops.pop_back();
           continue;
         }
@@ -296,6 +302,7 @@ private:
           return op.getNumReductionLoops() != 0;
         }))
       return;
+    rowChoices.note(ops, group.back());
     group.assign(ops.begin(), ops.end());
     llvm::sort(group, [](Operation *x, Operation *y) {
       return x->isBeforeInBlock(y);
@@ -415,6 +422,7 @@ private:
   bool fuse;
   int64_t rowBytes; ///< of what a row passes on
   bool openSizes;
+  RowChoices &rowChoices;
   llvm::SmallPtrSet<Operation *, 32> taken;
   /// Sums along rows and what is computed of them.
   llvm::SmallPtrSet<Operation *, 32> summed;
@@ -425,12 +433,18 @@ private:
 
 struct FormDispatches : ashlar::impl::FormDispatchesPassBase<FormDispatches> {
   using FormDispatchesPassBase::FormDispatchesPassBase;
+  FormDispatches(FormDispatchesPassOptions options,
+                 std::shared_ptr<FirstChoices> choices)
+      : FormDispatchesPassBase(std::move(options)),
+        choices(std::move(choices)) {}
   void runOnOperation() override {
     simplifyBranches();
+    RowChoices rowChoices(getOperation(), choices);
     if (failed(DispatchFormer(getOperation().getBody().front(), fuse, rowBytes,
-                              openSizes)
+                              openSizes, rowChoices)
                    .run()))
-      signalPassFailure();
+      return signalPassFailure();
+    rowChoices.keep();
   }
 
 private:
@@ -447,5 +461,14 @@ private:
     // What is rewritten is left as it is where it cannot be finished.
     (void)applyOpPatternsGreedily(branches, std::move(patterns));
   }
+
+  std::shared_ptr<FirstChoices> choices;
 };
 } // namespace
+
+std::unique_ptr<Pass>
+ashlar::createFormDispatchesPass(FormDispatchesPassOptions options,
+                                 std::shared_ptr<FirstChoices> choices) {
+  return std::make_unique<FormDispatches>(std::move(options),
+                                          std::move(choices));
+}

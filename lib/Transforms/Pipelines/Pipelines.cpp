@@ -204,7 +204,7 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
       function.addPass(
           createChooseAttentionPass(options.machine, options.refused));
   }
-  function.addPass(createFormDispatchesPass(dispatches));
+  function.addPass(createFormDispatchesPass(dispatches, options.choices));
   if (all && options.takes(PipelineStep::MergeReductions))
     function.addPass(createMergeReductionsPass());
   if (!options.companions.empty()) {

@@ -22,6 +22,7 @@ public:
   enum class Kind {
     PanelColumns, ///< of each contraction
     Devices,      ///< of each operation that may run elsewhere
+    Rows,         ///< of each linalg.generic: whose rows it shares
     Winograd,     ///< of each convolution: results along a dim of a box, 0 for
                   ///< none; columns of a panel; bits of the estimated error
   };

@@ -35,6 +35,10 @@ createFormWinogradPass(const MachineModel &machine,
                        std::shared_ptr<StrategyTuning> tuning, bool openSizes,
                        int64_t scratchBytes,
                        std::shared_ptr<FirstChoices> choices, bool sizesOnly);
+/// `choices` may be null.
+std::unique_ptr<mlir::Pass>
+createFormDispatchesPass(FormDispatchesPassOptions options,
+                         std::shared_ptr<FirstChoices> choices);
 std::unique_ptr<mlir::Pass>
 createMergeContractsPass(const MachineModel &machine, bool openSizes);
 /// Companions in the order of their numbers, from 1 on. `hostStandsIn`: what
