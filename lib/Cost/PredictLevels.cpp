@@ -3,6 +3,7 @@
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/RingBytes.h"
 #include "ashlar/Analysis/StoreBox.h"
+#include "ashlar/Machine/MainMemory.h"
 #include "ashlar/Machine/StoreEngine.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -60,7 +61,6 @@ void LevelProblem::predict(LevelCandidate &one) {
   else
     stall =
         std::max(0.0, latency - double(ahead) * iteration) / double(ahead + 1);
-  const Memory &main = machine.memories.back();
   double waves = std::ceil(parts / double(machine.workers.count));
   double all =
       waves * (latency + iterations * iteration + (iterations - 1) * stall) +
@@ -68,13 +68,10 @@ void LevelProblem::predict(LevelCandidate &one) {
       machine.costs.launchNs * machine.clock.hz / 1e9;
   double once = double(bytesRead(op.getA())) + double(bytesRead(op.getB())) +
                 double(byteSize(op.getInit().getType()));
-  double rate = main.sharedBytesPerSecond
-                    ? main.sharedBytesPerSecond / machine.clock.hz
-                    : machine.readBytesPerCycle(main);
   one.prediction.compute = waves * iterations * compute;
   one.prediction.nearest = waves * iterations * copy;
   one.prediction.boxes = all;
-  one.prediction.main = once / rate;
+  one.prediction.main = once / mainBytesPerCycle(machine);
   one.prediction.groups = int64_t(parts);
   one.cycles = one.prediction.cycles();
 }
@@ -94,10 +91,10 @@ int64_t LevelProblem::bytesForStores(const LevelCandidate &one) {
       llvm::count_if(m, [&](unsigned d) { return one.tile[d] != 1; }) > 1)
     return 0;
   int64_t threads = groupsOf(one) << unit->fragment->lanes.size(),
-          each = threads / machine.countOf("lane") * store_box::bytes;
+          groups = threads / machine.countOf("lane");
   int64_t left = near->bytesOfPart() - bytesOfSlots(one) - bytesOfPhases(one) -
                  swizzledAlignment;
-  return std::clamp<int64_t>(left / each, 0, store_box::mostSlots) * each;
+  return store_box::slotsIn(left, groups) * groups * store_box::bytes;
 }
 
 double LevelProblem::cyclesOfStores(LevelCandidate &one, double waves) {

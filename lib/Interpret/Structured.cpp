@@ -68,11 +68,12 @@ static Outcome runDecode(Machine &machine, Fiber &fiber, const PlacedOp &step) {
   fiber.cells[step.out].object = view;
   return forEachPoint(view->sizes, [&](ArrayRef<int64_t> at) {
     bool isInside = true;
-    for (auto [i, place] : llvm::enumerate(step.in))
-      for (auto [one, size] :
-           llvm::zip(maps[i](at), fiber.get<View>(place)->sizes))
-        isInside &= one >= 0 && one < size;
-    if (op.getPadded() && !isInside)
+    if (op.getPadded())
+      for (auto [i, place] : llvm::enumerate(step.in))
+        for (auto [one, size] :
+             llvm::zip(maps[i](at), fiber.get<View>(place)->sizes))
+          isInside &= one >= 0 && one < size;
+    if (!isInside)
       return store(machine, op, *view, at, Number());
     for (auto [i, place] : llvm::enumerate(step.in))
       if (load(machine, op, *fiber.get<View>(place), maps[i](at),

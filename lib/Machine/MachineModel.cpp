@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Machine/MachineModel.h"
+#include "ashlar/Machine/MainMemory.h"
 #include "ashlar/Machine/StoreEngine.h"
 #include <algorithm>
 
@@ -117,6 +118,13 @@ const Link *MachineModel::link(std::string_view to) const {
     if (link.to == to)
       return &link;
   return nullptr;
+}
+
+double ashlar::mainBytesPerCycle(const MachineModel &machine) {
+  const Memory &main = machine.memories.back();
+  return main.sharedBytesPerSecond
+             ? main.sharedBytesPerSecond / machine.clock.hz
+             : machine.readBytesPerCycle(main);
 }
 
 const CopyEngine *ashlar::storeEngineOf(const MachineModel &machine) {

@@ -260,16 +260,26 @@ static void translate(tile::ThreadRegistersOp op) {
   op.erase();
 }
 
+/// Where a box begins, from the innermost dim on: operands, as the text of an
+/// instruction names them.
+static std::string addPlaces(PtxWriter &w, ValueRange at,
+                             SmallVectorImpl<Value> &operands,
+                             std::string &constraints) {
+  std::string places;
+  for (Value one : llvm::reverse(at)) {
+    places += (places.empty() ? "$" : ", $") + std::to_string(operands.size());
+    operands.push_back(w.toWord(one));
+    constraints += ",r";
+  }
+  return places;
+}
+
 static void translate(tile::ThreadBoxCopyOp op) {
   PtxWriter w(op);
   SmallVector<Value> operands = {w.sharedAddress(op.getTarget(), op.getPlace()),
                                  w.tensorMap(op.getMap())};
-  std::string places, constraints = "r,l";
-  for (Value at : llvm::reverse(op.getAt())) {
-    places += (places.empty() ? "$" : ", $") + std::to_string(operands.size());
-    operands.push_back(w.toWord(at));
-    constraints += ",r";
-  }
+  std::string constraints = "r,l";
+  std::string places = addPlaces(w, op.getAt(), operands, constraints);
   bool isShared = op.getTo() != 0;
   std::string text = "cp.async.bulk.tensor." +
                      std::to_string(op.getAt().size()) +
@@ -315,12 +325,8 @@ static void translate(tile::ThreadBoxStoreOp op) {
   PtxWriter w(op);
   SmallVector<Value> operands = {w.sharedAddress(op.getSource(), op.getPlace()),
                                  w.tensorMap(op.getMap())};
-  std::string places, constraints = "r,l";
-  for (Value at : llvm::reverse(op.getAt())) {
-    places += (places.empty() ? "$" : ", $") + std::to_string(operands.size());
-    operands.push_back(w.toWord(at));
-    constraints += ",r";
-  }
+  std::string constraints = "r,l";
+  std::string places = addPlaces(w, op.getAt(), operands, constraints);
   w.write("cp.async.bulk.tensor." + std::to_string(op.getAt().size()) +
               "d.global.shared::cta.bulk_group [$1, {" + places +
               "}], [$0];\ncp.async.bulk.commit_group;",

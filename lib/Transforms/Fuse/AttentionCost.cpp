@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "AttentionCost.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Machine/MainMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -65,10 +66,6 @@ Prediction ashlar::predictAttention(tile::AttentionOp op,
   int64_t bytes = 0;
   for (Value operand : op->getOperands())
     bytes += byteSize(operand.getType());
-  const Memory &main = machine.memories.back();
-  made.main =
-      double(bytes) / (main.sharedBytesPerSecond
-                           ? main.sharedBytesPerSecond / machine.clock.hz
-                           : machine.readBytesPerCycle(main));
+  made.main = double(bytes) / mainBytesPerCycle(machine);
   return made;
 }

@@ -6,12 +6,13 @@
 #include "AttentionCost.h"
 #include "AttentionProblem.h"
 #include "Dispatches.h"
+#include "RecordPrediction.h"
 #include "ShareKeys.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Cost/RefusedStrategies.h"
 #include "ashlar/Cost/UnitOperands.h"
-#include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Machine/MachineOption.h"
+#include "ashlar/Machine/MainMemory.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -306,11 +307,7 @@ private:
 
   /// Of a kernel that reads so many bytes and does nothing else.
   double cyclesToMerge(int64_t bytes) {
-    const Memory &main = machine.memories.back();
-    double rate = main.sharedBytesPerSecond
-                      ? main.sharedBytesPerSecond / machine.clock.hz
-                      : machine.readBytesPerCycle(main);
-    return double(bytes) / rate +
+    return double(bytes) / mainBytesPerCycle(machine) +
            machine.costs.launchNs * machine.clock.hz / 1e9;
   }
 
@@ -338,7 +335,7 @@ private:
         least = cycles, taken = own;
     }
     if (taken == tiles)
-      return recordPrediction(tile, rowParts, tiles);
+      return record(tile, rowParts, tiles);
     if (wantsRemarks(op))
       remark::passed(op.getLoc(), about(op, "Keys", "strategy"))
           << remark::metric("Keys", taken * keys)
@@ -348,18 +345,12 @@ private:
           << " cycles are predicted instead of "
           << remark::metric("CyclesBefore", int64_t(alone));
     op = shareKeys(op, taken * keys);
-    recordPrediction(tile, rowParts * llvm::divideCeil(tiles, taken), taken);
+    record(tile, rowParts * llvm::divideCeil(tiles, taken), taken);
   }
 
-  void recordPrediction(const AttentionTile &tile, int64_t parts,
-                        int64_t tiles) {
-    if (tile.copies == 0)
-      return;
-    Prediction made = predictAttention(op, machine, tile, parts, tiles);
-    Builder b(op.getContext());
-    op->setAttr(exec::cyclesAttrName,
-                b.getI64IntegerAttr(int64_t(made.cycles())));
-    op->setAttr(exec::boundAttrName, b.getStringAttr(made.bound()));
+  void record(const AttentionTile &tile, int64_t parts, int64_t tiles) {
+    if (tile.copies != 0)
+      recordPrediction(op, predictAttention(op, machine, tile, parts, tiles));
   }
 
   /// Of keys and values: the next tile arrives while one is multiplied.

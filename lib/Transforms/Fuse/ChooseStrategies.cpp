@@ -7,6 +7,7 @@
 #include "LevelVariants.h"
 #include "MatchAttention.h"
 #include "PackOperand.h"
+#include "RecordPrediction.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/LoopRuns.h"
 #include "ashlar/Analysis/Reshapes.h"
@@ -637,12 +638,6 @@ struct ChooseStrategies
     std::string text;
     llvm::raw_string_ostream(text) << strategy;
     return text;
-  }
-  static void recordPrediction(Operation *op, const Prediction &prediction) {
-    Builder b(op->getContext());
-    op->setAttr(exec::cyclesAttrName,
-                b.getI64IntegerAttr(int64_t(prediction.cycles())));
-    op->setAttr(exec::boundAttrName, b.getStringAttr(prediction.bound()));
   }
   MachineModel machine = MachineModel::generic();
   std::shared_ptr<StrategyTuning> tuning;

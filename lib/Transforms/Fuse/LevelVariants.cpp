@@ -7,6 +7,7 @@
 #include "SplitTerms.h"
 #include "TermsInside.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Machine/MainMemory.h"
 #include "ashlar/Support/Remarks.h"
 
 using namespace mlir;
@@ -246,11 +247,7 @@ private:
 
   /// Of kernels that do nothing but read and write so many bytes.
   double cyclesOf(int64_t bytes, int64_t kernels) {
-    const Memory &main = machine.memories.back();
-    double rate = main.sharedBytesPerSecond
-                      ? main.sharedBytesPerSecond / machine.clock.hz
-                      : machine.readBytesPerCycle(main);
-    return double(bytes) / rate +
+    return double(bytes) / mainBytesPerCycle(machine) +
            double(kernels) * machine.costs.launchNs * machine.clock.hz / 1e9;
   }
 

@@ -12,11 +12,6 @@ tile::DecodeOp addMargins(mlir::OpBuilder &b, mlir::Location at,
                           mlir::Value input, mlir::RankedTensorType type,
                           llvm::ArrayRef<int64_t> before);
 
-/// The same, of which dim `dim`, which has no margins, is two: `outer` parts of
-/// equal size.
-tile::DecodeOp expandMargins(mlir::OpBuilder &b, tile::DecodeOp margins,
-                             unsigned dim, int64_t outer);
-
 } // namespace ashlar
 
 #endif // ASHLAR_LIB_TRANSFORMS_FUSE_MARGINS_H

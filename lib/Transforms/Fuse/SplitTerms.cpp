@@ -97,26 +97,38 @@ private:
     return AffineMap::get(own.getNumDims(), 0, places, op.getContext());
   }
 
+  /// An operand with margins is a tensor of which that is done, with these
+  /// around it: the last dim has none.
   Value reshape(Value operand, AffineMap map) {
     if (isWhole)
       return operand;
-    auto type = cast<RankedTensorType>(operand.getType());
     unsigned place = *placeOf(map);
-    if (tile::hasMargins(operand))
-      return expandMargins(b, operand.getDefiningOp<tile::DecodeOp>(), place,
-                           parts);
-    SmallVector<int64_t> shape(type.getShape());
-    shape[place] /= parts;
-    shape.insert(shape.begin() + place, parts);
+    auto expand = [&](Value tensor) {
+      auto type = cast<RankedTensorType>(tensor.getType());
+      SmallVector<int64_t> shape(type.getShape());
+      shape[place] /= parts;
+      shape.insert(shape.begin() + place, parts);
+      return RankedTensorType::get(shape, type.getElementType());
+    };
+    auto padded = tile::hasMargins(operand)
+                      ? operand.getDefiningOp<tile::DecodeOp>()
+                      : nullptr;
+    Value whole = padded ? padded.getInputs().front() : operand;
     SmallVector<ReassociationIndices> groups;
-    for (int64_t d = 0, i = 0; d != type.getRank(); ++d) {
+    int64_t rank = cast<ShapedType>(whole.getType()).getRank();
+    for (int64_t d = 0, i = 0; d != rank; ++d) {
       groups.push_back({i++});
       if (d == int64_t(place))
         groups.back().push_back(i++);
     }
-    return tensor::ExpandShapeOp::create(
-        b, op.getLoc(), RankedTensorType::get(shape, type.getElementType()),
-        operand, groups);
+    Location at = padded ? padded.getLoc() : op.getLoc();
+    Value made =
+        tensor::ExpandShapeOp::create(b, at, expand(whole), whole, groups);
+    if (!padded)
+      return made;
+    SmallVector<int64_t> before = *padded.getMargins();
+    before.insert(before.begin() + place, 0);
+    return addMargins(b, at, made, expand(operand), before);
   }
 
   tile::ContractOp makeSums(Value a, Value right, AffineMap aMap,

@@ -91,11 +91,10 @@ void BoxStores::plan(Operation *kernel, int64_t bytes,
     parts = own;
     found[op] = box;
   });
-  int64_t each = threads.count / threads.lanes * store_box::bytes,
-          left = bytes - bytesOf(kernel) - swizzledAlignment;
-  if (found.empty() || left < each)
+  slots =
+      store_box::slotsIn(bytes - bytesOf(kernel) - swizzledAlignment, groups());
+  if (found.empty() || slots == 0)
     return;
-  slots = std::min(store_box::mostSlots, left / each);
   allocate(parts);
   for (auto &[op, box] : found)
     boxes[op] = {box, tensorMapOf(box, maps)};
@@ -106,10 +105,9 @@ void BoxStores::plan(Operation *kernel, int64_t bytes,
 void BoxStores::allocate(scf::ForallOp parts) {
   ImplicitLocOpBuilder b(parts.getLoc(),
                          OpBuilder::atBlockBegin(parts.getBody()));
-  int64_t groups = threads.count / threads.lanes;
   memory = memref::AllocOp::create(
       b,
-      MemRefType::get({slots * groups * store_box::elements}, b.getI16Type(),
+      MemRefType::get({slots * groups() * store_box::elements}, b.getI16Type(),
                       MemRefLayoutAttrInterface(),
                       b.getI64IntegerAttr(workgroupSpace)),
       b.getI64IntegerAttr(swizzledAlignment));
@@ -192,10 +190,9 @@ void BoxStores::storeBox(tile::DrainOp op, const Share &share, ThreadWriter &w,
   });
 }
 
-void BoxStores::writeBox(tile::DrainOp op, const Share &share, ThreadWriter &w,
-                         RowDrain::ValueAt valueAt, int64_t first,
-                         int64_t slot) const {
-  RowDrain rows(op, share, threads);
+void BoxStores::writeBox(tile::DrainOp op, const Share &share, RowDrain &rows,
+                         ThreadWriter &w, RowDrain::ValueAt valueAt,
+                         int64_t first, int64_t slot) const {
   Value place = placeOf(w.b, slot);
   // The first of a part comes behind any number of boxes of the one before.
   int64_t pending = first == 0 ? 0 : slots - 1;
@@ -207,9 +204,9 @@ void BoxStores::writeBox(tile::DrainOp op, const Share &share, ThreadWriter &w,
   storeBox(op, share, w, first, place);
 }
 
-void BoxStores::write(tile::DrainOp op, const Share &share, ThreadWriter &w,
-                      RowDrain::ValueAt valueAt) const {
+void BoxStores::write(tile::DrainOp op, const Share &share, RowDrain &rows,
+                      ThreadWriter &w, RowDrain::ValueAt valueAt) const {
   constexpr int64_t ofLane = store_box::elements / lanesOfGroup;
   for (int64_t first = 0; first != share.count(); first += ofLane)
-    writeBox(op, share, w, valueAt, first, first / ofLane % slots);
+    writeBox(op, share, rows, w, valueAt, first, first / ofLane % slots);
 }

@@ -23,19 +23,22 @@ public:
   void plan(mlir::Operation *kernel, int64_t bytes,
             llvm::SmallVectorImpl<mlir::Attribute> &maps);
   bool has(tile::DrainOp op) const { return boxes.contains(op); }
-  void write(tile::DrainOp op, const Share &share, ThreadWriter &w,
-             RowDrain::ValueAt valueAt) const;
+  /// `rows` is of the same drain.
+  void write(tile::DrainOp op, const Share &share, RowDrain &rows,
+             ThreadWriter &w, RowDrain::ValueAt valueAt) const;
 
 private:
   struct Store {
     TensorBox box;
     int64_t map;
   };
+  int64_t groups() const { return threads.count / threads.lanes; }
   bool takes(tile::DrainOp op, TensorBox &box) const;
   void allocate(mlir::scf::ForallOp parts);
   /// From value `first` of each lane on, into place `slot` of its group.
-  void writeBox(tile::DrainOp op, const Share &share, ThreadWriter &w,
-                RowDrain::ValueAt valueAt, int64_t first, int64_t slot) const;
+  void writeBox(tile::DrainOp op, const Share &share, RowDrain &rows,
+                ThreadWriter &w, RowDrain::ValueAt valueAt, int64_t first,
+                int64_t slot) const;
   void storeMatrices(RowDrain &rows, ThreadWriter &w, RowDrain::ValueAt valueAt,
                      int64_t first, mlir::Value place) const;
   void storeBox(tile::DrainOp op, const Share &share, ThreadWriter &w,

@@ -214,7 +214,7 @@ struct DistributeDrain : ThreadPattern<tile::DrainOp> {
     };
     if (RowDrain rows(op, share, threads); rows.isTaken()) {
       if (stores.has(op))
-        stores.write(op, share, w, ownAt);
+        stores.write(op, share, rows, w, ownAt);
       else
         rows.write(w, ownAt);
       rewriter.eraseOp(op);

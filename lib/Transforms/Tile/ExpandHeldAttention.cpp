@@ -10,6 +10,7 @@
 #include "ashlar/Transforms/Tile/TensorBox.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -61,6 +62,10 @@ Value HeldAttention::number(const APFloat &value) {
 
 Value HeldAttention::index(int64_t value) {
   return arith::ConstantIndexOp::create(b, value);
+}
+
+Value HeldAttention::valueOf(OpFoldResult place) {
+  return getValueOrCreateConstantIndexOp(b, b.getLoc(), place);
 }
 
 void HeldAttention::makeBoxes() {

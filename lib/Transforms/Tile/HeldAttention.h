@@ -139,6 +139,7 @@ private:
 
   mlir::Value number(const llvm::APFloat &value);
   mlir::Value index(int64_t value);
+  mlir::Value valueOf(mlir::OpFoldResult place);
 
   tile::AttentionOp op;
   mlir::ImplicitLocOpBuilder b;

@@ -5,7 +5,6 @@
 #include "HeldAttention.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -24,9 +23,6 @@ OpFoldResult HeldAttention::firstTile(OpFoldResult from, OpFoldResult to) {
   OpFoldResult begin = firstKey();
   if (from == begin)
     return begin;
-  auto valueOf = [&](OpFoldResult place) {
-    return getValueOrCreateConstantIndexOp(b, b.getLoc(), place);
-  };
   Value sees = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
                                      valueOf(from), valueOf(to));
   return arith::SelectOp::create(b, sees, valueOf(from), valueOf(begin))
@@ -36,9 +32,6 @@ OpFoldResult HeldAttention::firstTile(OpFoldResult from, OpFoldResult to) {
 SmallVector<Value> HeldAttention::loopBehind(ArrayRef<Span> spans,
                                              ValueRange start) {
   int64_t tile = values.extents[values.term];
-  auto valueOf = [&](OpFoldResult place) {
-    return getValueOrCreateConstantIndexOp(b, b.getLoc(), place);
-  };
   auto apply = [&](AffineExpr expr, ArrayRef<OpFoldResult> at) {
     return affine::makeComposedFoldedAffineApply(b, b.getLoc(), expr, at);
   };
@@ -96,7 +89,7 @@ SmallVector<Value> HeldAttention::stepBehind(Value key, ValueRange before) {
   OpFoldResult previous = affine::makeComposedFoldedAffineApply(
       b, b.getLoc(), b.getAffineDimExpr(0) - values.extents[values.term],
       OpFoldResult(key));
-  moveTo(getValueOrCreateConstantIndexOp(b, b.getLoc(), previous));
+  moveTo(valueOf(previous));
   copy(weighed, values);
   wait({&weighed});
   Value sums =

@@ -98,9 +98,6 @@ void HeldAttention::copyTile() {
 }
 
 SmallVector<Value> HeldAttention::loop(const Span &span, ValueRange start) {
-  auto valueOf = [&](OpFoldResult place) {
-    return getValueOrCreateConstantIndexOp(b, b.getLoc(), place);
-  };
   auto loop = scf::ForOp::create(b, valueOf(span.from), valueOf(span.to),
                                  index(values.extents[values.term]), start);
   OpBuilder::InsertionGuard guard(b);
@@ -118,9 +115,6 @@ SmallVector<Value> HeldAttention::loopAhead(ArrayRef<Span> spans,
                                             ValueRange start) {
   int64_t tile = values.extents[values.term];
   int64_t last = (values.sizes[values.term] - 1) / tile * tile;
-  auto valueOf = [&](OpFoldResult place) {
-    return getValueOrCreateConstantIndexOp(b, b.getLoc(), place);
-  };
   // A part that sees no key begins with one that exists.
   auto existing = [&](OpFoldResult key, int64_t further) {
     return valueOf(affine::makeComposedFoldedAffineMin(

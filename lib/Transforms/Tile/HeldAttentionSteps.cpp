@@ -5,7 +5,6 @@
 #include "VisibleKeys.h"
 #include "ashlar/Dialects/Tile/IR/AttentionScalars.h"
 #include "ashlar/Dialects/Tile/IR/KeyParts.h"
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -142,8 +141,7 @@ Value HeldAttention::makeScores(Value products) {
     read(operand, at);
   begins.clear();
   for (unsigned d = 0; d != rank; ++d)
-    begins.push_back(
-        getValueOrCreateConstantIndexOp(b, b.getLoc(), scores.at[d]));
+    begins.push_back(valueOf(scores.at[d]));
   Value end = index(scores.sizes[scores.column]);
   tile::AccType result = typeOf(scores, type, op.getScoresStrategyAttr());
   return map(result, inputs, maps, padded, [&](ValueRange arguments) {

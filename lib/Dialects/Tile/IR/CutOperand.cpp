@@ -85,7 +85,8 @@ bool ashlar::tile::isCuttable(AffineMap map, ArrayRef<Cut> cuts) {
 LogicalResult ashlar::tile::findPart(OpBuilder &b, Value operand, AffineMap map,
                                      ArrayRef<Cut> cuts,
                                      SmallVectorImpl<OpFoldResult> &offsets,
-                                     SmallVectorImpl<OpFoldResult> &sizes) {
+                                     SmallVectorImpl<OpFoldResult> &sizes,
+                                     ArrayRef<OpFoldResult> lengths) {
   Location loc = operand.getLoc();
   SmallVector<Cut> all = extend(cuts, map);
   SmallVector<OpFoldResult> from;
@@ -102,14 +103,23 @@ LogicalResult ashlar::tile::findPart(OpBuilder &b, Value operand, AffineMap map,
                    : OpFoldResult(b.getIndexAttr(0)));
     sizes.push_back(part->from ? OpFoldResult(b.getIndexAttr(part->size))
                                : extent);
+    for (auto [d, length] : llvm::enumerate(lengths)) {
+      if (all[d].size == 0 || !length || isa<Attribute>(length) ||
+          !expr.isFunctionOfDim(d))
+        continue;
+      if (!isa<AffineDimExpr>(expr))
+        return failure();
+      sizes.back() = length;
+    }
   }
   return success();
 }
 
 FailureOr<Value> ashlar::tile::cutOperand(OpBuilder &b, Value operand,
-                                          AffineMap map, ArrayRef<Cut> cuts) {
+                                          AffineMap map, ArrayRef<Cut> cuts,
+                                          ArrayRef<OpFoldResult> lengths) {
   SmallVector<OpFoldResult> offsets, sizes;
-  if (failed(findPart(b, operand, map, cuts, offsets, sizes)))
+  if (failed(findPart(b, operand, map, cuts, offsets, sizes, lengths)))
     return failure();
   SmallVector<OpFoldResult> steps(offsets.size(), b.getIndexAttr(1));
   return tensor::ExtractSliceOp::create(b, operand.getLoc(), operand, offsets,

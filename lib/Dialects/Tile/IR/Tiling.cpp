@@ -51,36 +51,6 @@ SmallVector<Cut> tilesOf(ArrayRef<int64_t> dims, ArrayRef<OpFoldResult> offsets,
   return cuts;
 }
 
-/// What tiles reach of an operand. A tile as long as a value says is that of a
-/// dim that stands alone.
-LogicalResult findBox(OpBuilder &b, Value operand, AffineMap map,
-                      ArrayRef<Cut> cuts, ArrayRef<OpFoldResult> lengths,
-                      Places &offsets, Places &sizes) {
-  if (failed(findPart(b, operand, map, cuts, offsets, sizes)))
-    return failure();
-  for (auto [expr, size] : llvm::zip(map.getResults(), sizes))
-    for (auto [d, cut, length] : llvm::enumerate(cuts, lengths)) {
-      if (cut.size == 0 || !length || isa<Attribute>(length) ||
-          !expr.isFunctionOfDim(d))
-        continue;
-      if (!isa<AffineDimExpr>(expr))
-        return failure();
-      size = length;
-    }
-  return success();
-}
-
-FailureOr<Value> cutBox(OpBuilder &b, Value operand, AffineMap map,
-                        ArrayRef<Cut> cuts, ArrayRef<OpFoldResult> lengths) {
-  Places offsets, sizes;
-  if (failed(findBox(b, operand, map, cuts, lengths, offsets, sizes)))
-    return failure();
-  Places steps(offsets.size(), b.getIndexAttr(1));
-  return tensor::ExtractSliceOp::create(b, operand.getLoc(), operand, offsets,
-                                        sizes, steps)
-      .getResult();
-}
-
 /// The sizes that are left.
 SmallVector<int64_t> apply(ArrayRef<Cut> cuts, ArrayRef<int64_t> sizes) {
   SmallVector<int64_t> box(sizes);
@@ -225,8 +195,8 @@ struct AttentionTiling
     attention.forEachOperand(
         [&](Value operand, AffineMap map, bool isOfScores) {
           FailureOr<Value> part =
-              cutBox(b, operand, map, isOfScores ? ofScores : cuts,
-                     isOfScores ? ArrayRef<OpFoldResult>(lengths) : sizes);
+              cutOperand(b, operand, map, isOfScores ? ofScores : cuts,
+                         isOfScores ? ArrayRef<OpFoldResult>(lengths) : sizes);
           isCut &= succeeded(part);
           if (!isCut)
             return;
@@ -256,9 +226,9 @@ struct AttentionTiling
                                       Places &resultOffsets,
                                       Places &resultSizes) const {
     auto attention = cast<AttentionOp>(op);
-    return findBox(b, attention.getInit(), attention.getResultMap(),
-                   tilesOf(attention.getParallel(), offsets, sizes), sizes,
-                   resultOffsets, resultSizes);
+    return findPart(b, attention.getInit(), attention.getResultMap(),
+                    tilesOf(attention.getParallel(), offsets, sizes),
+                    resultOffsets, resultSizes, sizes);
   }
 };
 } // namespace

@@ -23,16 +23,20 @@ struct Cut {
 bool isCuttable(mlir::AffineMap map, llvm::ArrayRef<Cut> cuts);
 
 /// Where in `operand`, which is read at `map`, the part lies that cuts of the
-/// map's dims leave. Fails where the map cannot be cut.
+/// map's dims leave. Fails where the map cannot be cut. `lengths`, by dim, may
+/// be left out, or null for some: where one is a value, a part is as long as it
+/// says, at most as its cut, and the dim stands alone where it is read.
 llvm::LogicalResult findPart(mlir::OpBuilder &b, mlir::Value operand,
                              mlir::AffineMap map, llvm::ArrayRef<Cut> cuts,
                              llvm::SmallVectorImpl<mlir::OpFoldResult> &offsets,
-                             llvm::SmallVectorImpl<mlir::OpFoldResult> &sizes);
+                             llvm::SmallVectorImpl<mlir::OpFoldResult> &sizes,
+                             llvm::ArrayRef<mlir::OpFoldResult> lengths = {});
 
 /// That part of a tensor. Fails where the map cannot be cut.
-llvm::FailureOr<mlir::Value> cutOperand(mlir::OpBuilder &b, mlir::Value operand,
-                                        mlir::AffineMap map,
-                                        llvm::ArrayRef<Cut> cuts);
+llvm::FailureOr<mlir::Value>
+cutOperand(mlir::OpBuilder &b, mlir::Value operand, mlir::AffineMap map,
+           llvm::ArrayRef<Cut> cuts,
+           llvm::ArrayRef<mlir::OpFoldResult> lengths = {});
 
 } // namespace ashlar::tile
 
