@@ -87,8 +87,7 @@ int64_t LevelProblem::bytesForStores(const LevelCandidate &one) {
       store_box::columns > engine->boxes->size ||
       !takesRows(*engine, type, map) ||
       map.getResults().back() != getAffineDimExpr(last, op.getContext()) ||
-      columnsOf(one.part) % store_box::columns != 0 ||
-      llvm::count_if(m, [&](unsigned d) { return one.tile[d] != 1; }) > 1)
+      !store_box::sizesOf(one.part))
     return 0;
   int64_t threads = groupsOf(one) << unit->fragment->lanes.size(),
           groups = threads / machine.countOf("lane");

@@ -46,6 +46,7 @@ void visitFields(Visitor &v, T &x) {
   v.optional("resident_groups", x.residentGroups, int64_t(1), int64_t(0));
   v.optional("resident_threads", x.residentThreads, int64_t(1), int64_t(0));
   v.optional("register_bytes", x.registerBytes, int64_t(1), int64_t(0));
+  v.optional("exponentials_per_cycle", x.exponentialsPerCycle, 0.001, 0.0);
   v.sources(x.sources);
 }
 

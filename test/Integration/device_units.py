@@ -118,6 +118,36 @@ def stored(random, kind):
         wanted
 
 
+def stored_convolution(random, kind):
+    """Channels last on both sides, whose results leave by an engine of boxes:
+    of one line of pixels or of several, whole ones or cut off."""
+    n, c, o, *shape = (int(random.choice(each)) for each in (
+        [1, 3], [16, 40], [64, 128, 136, 200], [7, 14, 20, 33],
+        [7, 8, 14, 28, 33]))
+    side, stride = int(random.choice([1, 3])), int(random.choice([1, 1, 2]))
+    x = random.standard_normal([n, *shape, c]).astype(TYPES[kind])
+    w = random.standard_normal([o, c, side, side]).astype(TYPES[kind])
+    b = random.standard_normal([o]).astype(TYPES[kind])
+    pads = [side // 2] * 4
+    nodes = [helper.make_node("Transpose", ["x"], ["t"], perm=[0, 3, 1, 2]),
+             helper.make_node("Conv", ["t", "w", "b"], ["u"], pads=pads,
+                              strides=[stride] * 2),
+             helper.make_node("Relu", ["u"], ["v"]),
+             helper.make_node("Transpose", ["v"], ["y"], perm=[0, 2, 3, 1])]
+    constants = [helper.make_tensor(name, kind, each.shape, each.tobytes(),
+                                    raw=True)
+                 for name, each in (("w", w), ("b", b))]
+    around = np.pad(x.astype(np.float64), (
+        (0, 0), (side // 2,) * 2, (side // 2,) * 2, (0, 0)))
+    windows = np.lib.stride_tricks.sliding_window_view(
+        around, (side, side), axis=(1, 2))[:, ::stride, ::stride]
+    wanted = np.maximum(0, np.einsum("nhwcij,ocij->nhwo", windows,
+                                     w.astype(np.float64)) +
+                        b.astype(np.float64))
+    return (f"convolution {[n, c, o, *shape, side]} by {stride}", nodes,
+            {"x": x}, constants, wanted)
+
+
 def packed(random, kind):
     """Weights of a few bits; there are none for f64."""
     if kind == TensorProto.DOUBLE:
@@ -418,7 +448,12 @@ def main():
         if dot == "_":
             first = first.replace("s", "i")  # OpenCL's name of signed bytes
         instruction = f"{dot}{first}{dot}".encode()
-        is_used = {each: False for each in [*needed, instruction]}
+        # What a module must have, and the models of which one must.
+        is_used = {(each, None): False for each in [*needed, instruction]
+                   if each != STORED}
+        if STORED in needed:
+            is_used |= {(STORED, make): False
+                        for make in (stored, stored_convolution)}
         with tempfile.TemporaryDirectory() as temporary:
             work = pathlib.Path(temporary)
             (work / "machine.json").write_text(json.dumps(alone))
@@ -427,7 +462,7 @@ def main():
                 if SECOND in needed:
                     models = [long_attention]
                 if STORED in needed:
-                    models = [stored]
+                    models = [stored, stored_convolution]
                 # Of two numbers of workgroups, half as many each.
                 times = -(-arguments.cases // (2 if SHARED in needed else 1))
                 for make in models * times:
@@ -438,15 +473,16 @@ def main():
                         kind, tuple) else np.dtype(TYPES[kind]).name
                     tally.add(f"{said}, {spelled}, {name}", why)
                     code = (work / "m.ash").read_bytes()
-                    for each in is_used:
-                        is_used[each] |= each in code
-        for each, found in is_used.items():
+                    for each, of in is_used:
+                        is_used[each, of] |= of in (None, make) and each in code
+        for (each, of), found in is_used.items():
             # Fewer than four cases of a kind may not have parts to share.
             may_lack = arguments.cases < 8 and each in (SHARED, SECOND) or \
                 each == STORED and arguments.cases < (
                     8 if SHARED in needed else 4)
+            cases = f"no {of.__name__}" if of else "no case"
             tally.add(said, "" if found or may_lack else
-                      f"no case has {each.decode()} in its code")
+                      f"{cases} has {each.decode()} in its code")
     return tally.end()
 
 

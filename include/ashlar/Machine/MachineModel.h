@@ -39,6 +39,8 @@ struct Workers {
   /// not share a worker.
   int64_t residentGroups = 0, residentThreads = 0;
   int64_t registerBytes = 0; ///< of all of these threads together
+  /// Of f32, beside what its lanes do; 0: not known.
+  double exponentialsPerCycle = 0;
 };
 
 /// The registers that lanes work in.

@@ -32,8 +32,7 @@ double ashlar::cyclesOfWeights(tile::AttentionOp op,
                                int64_t keys, int64_t columns) {
   // The largest score, the distance to it, its logarithm's base, the sum.
   constexpr int64_t own = 4;
-  // GPUs with such an attention have 16 exponentials a cycle and worker, beside
-  // 128 products; machine files do not say it yet.
+  // Of a machine that does not say it, in operations of its lanes: made up.
   constexpr int64_t ofExponential = 8;
   double lanes = 0;
   for (const MultiplyUnit &unit : machine.units)
@@ -44,11 +43,14 @@ double ashlar::cyclesOfWeights(tile::AttentionOp op,
   int64_t each = own;
   for (Region *region : {&op.getScore(), &op.getHide(), &op.getWeigh()})
     each += countOperations(*region);
+  double exponentials = machine.workers.exponentialsPerCycle;
+  if (exponentials == 0)
+    exponentials = lanes / ofExponential;
   // Both are issued side by side.
   double elements = double(rows) * double(keys);
-  return std::max(elements * double(each) + double(rows) * double(columns),
-                  elements * double(ofExponential)) /
-         lanes;
+  return std::max(
+      (elements * double(each) + double(rows) * double(columns)) / lanes,
+      elements / exponentials);
 }
 
 Prediction ashlar::predictAttention(tile::AttentionOp op,

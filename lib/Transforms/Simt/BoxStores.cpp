@@ -73,10 +73,9 @@ bool BoxStores::takes(tile::DrainOp op, TensorBox &box) const {
       return false;
     holders *= size / part;
   }
-  return holders == threads.count &&
-         acc.getPart().back() % store_box::columns == 0 &&
-         whyNoStore(op, store_box::rows, store_box::columns, box).empty() &&
-         isDrainedAlone(box.tensor);
+  auto sizes = store_box::sizesOf(acc.getPart());
+  return holders == threads.count && sizes &&
+         whyNoStore(op, *sizes, box).empty() && isDrainedAlone(box.tensor);
 }
 
 void BoxStores::plan(Operation *kernel, int64_t bytes,

@@ -252,26 +252,29 @@ std::string ashlar::whyNoBox(tile::CopyOp copy, TensorBox &box) {
   return BoxReader(copy, box).run();
 }
 
-std::string ashlar::whyNoStore(tile::DrainOp drain, int64_t rows,
-                               int64_t columns, TensorBox &box) {
+std::string ashlar::whyNoStore(tile::DrainOp drain, ArrayRef<int64_t> sizes,
+                               TensorBox &box) {
   AffineMap map = drain.getMap(drain.getMaps().size() - 1);
   ArrayRef<int64_t> shape = drain.getAcc().getType().getShape();
   SmallVector<int64_t> lengths;
-  unsigned found = 0;
+  unsigned next = 0;
   for (AffineExpr expr : map.getResults()) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
     if (!dim && expr != getAffineConstantExpr(0, map.getContext()))
       return "its places are none of a box";
+    if (dim && dim.getPosition() < next)
+      return "its rows lie in another order";
+    if (dim)
+      next = dim.getPosition() + 1;
     lengths.push_back(dim ? shape[dim.getPosition()] : 1);
-    box.box.push_back(!dim ? 1 : dim.getPosition() == 0 ? rows : columns);
-    found += bool(dim);
+    box.box.push_back(dim ? sizes[dim.getPosition()] : 1);
   }
-  if (shape.size() != 2 || found != 2 ||
-      map.getResults().back() != getAffineDimExpr(1, map.getContext()))
+  if (next != shape.size() || !isa<AffineDimExpr>(map.getResults().back()) ||
+      llvm::product_of(lengths) != llvm::product_of(shape))
     return "its places are no rows and columns";
   box.steps.assign(lengths.size(), 1);
   box.swizzleBytes =
-      columns *
+      sizes.back() *
       elementBytes(
           cast<MemRefType>(drain.getTarget().getType()).getElementType());
   return PlaceReader(drain.getTarget(), box).run([&](unsigned d) {

@@ -34,8 +34,8 @@ def DistributeLanesPass : Pass<"ashlar-distribute-lanes", "::mlir::ModuleOp"> {
     of them; the kernel's `cluster` says how many there are. In such kernels a
     `tile.drain` that names the engine `stores` gives its results to it, where
     they are of 16 bits in whole blocks of 64 columns and `memory` is left: each
-    group of lanes stores 16 rows of a block into memory of the workgroup, and
-    one lane tells the engine of it.
+    group of lanes stores 16 rows of a block, which may be of several dims, into
+    memory of the workgroup, and one lane tells the engine of it.
     Kernels without the mark stay as they are.
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "16",

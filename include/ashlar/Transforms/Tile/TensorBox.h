@@ -37,9 +37,9 @@ struct TensorBox {
 /// same ends in each copy, and zeros behind them and in front of the tensor.
 std::string whyNoBox(tile::CopyOp copy, TensorBox &box);
 
-/// The same of what an accumulator stores, in boxes of so many rows and columns
-/// whose rows are swizzled; nothing is stored behind the ends.
-std::string whyNoStore(tile::DrainOp drain, int64_t rows, int64_t columns,
+/// The same of what an accumulator stores, in boxes that are so long along each
+/// of its dims, and whose rows are swizzled; nothing is stored behind the ends.
+std::string whyNoStore(tile::DrainOp drain, llvm::ArrayRef<int64_t> sizes,
                        TensorBox &box);
 
 } // namespace ashlar
