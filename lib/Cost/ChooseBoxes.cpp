@@ -78,7 +78,8 @@ private:
     if (unit)
       return matricesBeside(size);
     // b's registers, and one for a's element where it cannot be an operand.
-    int64_t left = core.registers - size - (sharesTaps() ? 3 : 1);
+    int64_t own = sharesTaps() || endsWithHalf(size) ? 3 : 1;
+    int64_t left = core.registers - size - own;
     return upTo(std::max<int64_t>(1, left / size));
   }
   void tryTile(int64_t size, int64_t inside) override {
@@ -89,13 +90,13 @@ private:
     else
       tryVectors(size, inside);
   }
+  static constexpr int64_t fewRegisters = 16;
   /// Whether unrolled terms are taps, so that neighbouring rows share elements
   /// of a. A machine with few registers, to which elements are no operands,
   /// keeps some from term to term, and then sums in memory: 6x16 takes up to
   /// 1.9 times as long as 5x16 (Zen 3, `ashlar-bench --tune`).
   bool sharesTaps() {
-    constexpr int64_t few = 16;
-    if (core.registers > few || rowDims.empty())
+    if (core.registers > fewRegisters || rowDims.empty())
       return false;
     unsigned tap = sizes.size() - 1;
     return tap >= numParallel && sizes[tap] > 1 &&
@@ -103,6 +104,16 @@ private:
              return place.isFunctionOfDim(tap) &&
                     place.isFunctionOfDim(rowDims[0]);
            });
+  }
+  /// Whether the last of `size` vectors of a box is a half. Elements of a are
+  /// then factors of both kinds, which the shorter products overwrite; inside
+  /// of three loops over terms, sums go to memory instead: 6x12 takes up to
+  /// 1.97 times as long as 5x12, and 4x20 2.5 times as long as 3x20 (Zen 3,
+  /// `ashlar-bench --tune`). Inside of two loops, neither does.
+  bool endsWithHalf(int64_t size) {
+    return core.registers <= fewRegisters && size > 1 &&
+           allVectors() % size == 0 && sizes[last] % lanes * 2 == lanes &&
+           sizes.size() - numParallel >= 3;
   }
   static SmallVector<int64_t> upTo(int64_t most) {
     return llvm::to_vector(

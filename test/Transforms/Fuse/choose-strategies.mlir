@@ -198,3 +198,29 @@ func.func @taps(%x: tensor<1x48x102xf32>, %w: tensor<196x48x3xf32>) -> tensor<1x
   } -> tensor<1x100x196xf32>
   return %y : tensor<1x100x196xf32>
 }
+
+// -----
+
+// Inside of three loops over terms, boxes that end with half a vector leave
+// registers free, too; inside of two they need not.
+// CHECK-LABEL: func.func @halves
+// CHECK: tile.contract {{.*}} loop [1, 4, 12 | _, _, _] order [0, 1]
+// CHECK: tile.contract {{.*}} loop [1, 6, 12 | _, _] order [0, 1]
+func.func @halves(%x: tensor<34x68x16xf32>, %w: tensor<12x3x3x16xf32>, %u: tensor<12x3x16xf32>) -> (tensor<32x66x12xf32>, tensor<32x66x12xf32>) {
+  %e = tensor.empty() : tensor<32x66x12xf32>
+  %y = tile.contract a(%x : tensor<34x68x16xf32>) b(%w : tensor<12x3x3x16xf32>) outs(%e : tensor<32x66x12xf32>) attributes {
+      maps = [affine_map<(d0, d1, d2, d3, d4, d5) -> (d0 + d3, d1 + d4, d5)>, affine_map<(d0, d1, d2, d3, d4, d5) -> (d2, d3, d4, d5)>,
+              affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
+      parallel = array<i64: 32, 66, 12>, reduced = array<i64: 3, 3, 16>} {
+    ^bb0(%s: f32):
+      tile.yield %s : f32
+  } -> tensor<32x66x12xf32>
+  %z = tile.contract a(%x : tensor<34x68x16xf32>) b(%u : tensor<12x3x16xf32>) outs(%e : tensor<32x66x12xf32>) attributes {
+      maps = [affine_map<(d0, d1, d2, d3, d4) -> (d0 + d3, d1, d4)>, affine_map<(d0, d1, d2, d3, d4) -> (d2, d3, d4)>,
+              affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
+      parallel = array<i64: 32, 66, 12>, reduced = array<i64: 3, 16>} {
+    ^bb0(%s: f32):
+      tile.yield %s : f32
+  } -> tensor<32x66x12xf32>
+  return %y, %z : tensor<32x66x12xf32>, tensor<32x66x12xf32>
+}
