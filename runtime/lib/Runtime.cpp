@@ -92,8 +92,11 @@ Status Runtime::device(std::string_view name,
   }
   String words = concat("no device ", name, "; there are ", deviceNames());
   for (const DeviceOps *ops : types)
-    if (sound && type == ops->type && ops->needs && ops->count() == 0)
+    if (sound && type == ops->type && ops->needs && ops->count() == 0) {
       words += concat("; it takes ", ops->needs);
+      if (String why = ops->whyNone ? ops->whyNone() : String(); !why.empty())
+        words += concat(": ", why);
+    }
   return failure(ASHLAR_NOT_FOUND, std::move(words), String(name));
 }
 

@@ -24,7 +24,13 @@ import device_run
 # Name, target, environment (an absent LD_LIBRARY_PATH: no double), what is said.
 CASES = [
     ("no driver", "cuda:sm_80", {"LD_LIBRARY_PATH": None},
-     r"no device cuda:0; .*it takes NVIDIA's driver \(libcuda\.so\.1\)"),
+     r"no device cuda:0; .*it takes NVIDIA's driver \(libcuda\.so\.1\).*"
+     r": libcuda\.so\.1: cannot open shared object file"),
+    ("a driver that fails", "cuda:sm_80", {"ASHLAR_CUDA_DOUBLE_LOST": "1"},
+     r"no device cuda:0; .*: cuInit failed with CUDA_ERROR_\w+ \(code \d+\)"),
+    ("a device lost as it is asked what it is", "cuda:sm_80",
+     {"ASHLAR_CUDA_DOUBLE_LOST": "7"},
+     r"cuDeviceGetAttribute failed with CUDA_ERROR_\w+.*the device is lost"),
     ("no device", "cuda:sm_80", {"ASHLAR_CUDA_DOUBLE_DEVICES": "0"},
      r"no device cuda:0; .*a GPU that it finds"),
     ("a second device", "cuda:sm_80", {"device": "cuda:1"},

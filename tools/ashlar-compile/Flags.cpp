@@ -120,8 +120,8 @@ static void declareChoices(CLI::App &app, CompileOptions &options,
       "--strict", options.strict,
       "Refuse what is a warning otherwise: a --tuning table of another "
       "machine or version, and kernels on a GPU's matrix units that "
-      "keep registers in memory (rocm; cuda where an assembler says "
-      "so). Other targets have no such kernels");
+      "keep registers in memory (rocm; cuda and level-zero where an "
+      "assembler says so). Other targets have no such kernels");
   app.add_option("--list-strategies", options.listStrategies,
                  "Write no module, but the strategies of each contraction that "
                  "are worth measuring (JSON), to a file or -");

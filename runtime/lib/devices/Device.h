@@ -232,6 +232,10 @@ struct DeviceOps {
 
   /// May be null: no memory goes by descriptor.
   const ExternalOps *external = nullptr;
+
+  /// May be null. What failed, where that is why there are no devices; else
+  /// empty.
+  String (*whyNone)() = nullptr;
 };
 
 /// Of queues that have finished whenever a call returns.

@@ -43,7 +43,8 @@ static const char functionNames[] =
     "cuMemFreeAsync\0";
 
 // Numbers of CUdevice_attribute, in the order of Attribute.
-static const int attributes[] = {16, 39, 81, 82, 111, 97, 103, 120, 115};
+static const int attributes[] = {16,  39,  81,  82, 111, 97,
+                                 103, 120, 115, 75, 76};
 
 static Cause causeOf(Code code) {
   switch (code) {
@@ -80,22 +81,15 @@ static Cause causeOf(Code code) {
 }
 
 /// 0: it does not say.
-static int chipOf(const Functions &api, int device) {
-  enum : int { major = 75, minor = 76 }; // COMPUTE_CAPABILITY_MAJOR, _MINOR
-  int most = 0, least = 0;
-  if (api.DeviceGetAttribute(&most, major, device) != 0 ||
-      api.DeviceGetAttribute(&least, minor, device) != 0)
-    return 0;
-  return 10 * most + least;
+static int numberOf(ChipVersion chip) { return 10 * chip.major + chip.minor; }
+
+static String features(int, ChipVersion chip) {
+  const int number = numberOf(chip);
+  return number == 0 ? String() : cuda::featuresOf(number);
 }
 
-static String features(const Functions &api, int device) {
-  const int chip = chipOf(api, device);
-  return chip == 0 ? String() : cuda::featuresOf(chip);
-}
-
-static bool takes(const Functions &api, int device, std::string_view format) {
-  return cuda::takes(chipOf(api, device), format);
+static bool takes(int, ChipVersion chip, std::string_view format) {
+  return cuda::takes(numberOf(chip), format);
 }
 
 /// Reads the head of the entry, of which LLVM writes a line for each parameter:
@@ -166,8 +160,8 @@ static const Driver &cudaDriver() {
                               "cuda",     takes,         cuda::rank,
                               causeOf,    features,      countParameters,
                               attributes, encode};
-    if (openLibrary("libcuda.so.1", functionNames, driver->functions))
-      driver->deviceCount = countDevices(driver->functions);
+    if (driver->open("libcuda.so.1"))
+      driver->start();
     return driver;
   }();
   return known;

@@ -179,10 +179,17 @@ enum class Attribute {
   MaxSharedPerBlock, // where its launch asks for it
   Descriptors,       // whether memory has them
   Clusters,          // whether workgroups run together in such
-  Pools              // whether there are any
+  Pools,             // whether there are any
+  Major,             // of the chip's version
+  Minor
 };
 /// One more than the last.
-inline constexpr size_t attributeCount = size_t(Attribute::Pools) + 1;
+inline constexpr size_t attributeCount = size_t(Attribute::Minor) + 1;
+
+/// A chip's version, zeros where the driver does not know it.
+struct ChipVersion {
+  int major = 0, minor = 0;
+};
 
 /// Of drivers that keep what a thread had before.
 inline Code pushContext(const Functions &functions, Context context,
@@ -199,18 +206,19 @@ inline void popContext(const Functions &functions, Context) {
 struct Driver {
   ASHLAR_OWN_NEW
   Functions functions;
-  const char *names; // of the functions, as for openLibrary
-  int deviceCount;   // 0: there is no driver, or it finds none
-  const char *type;  // "cuda", what devices are called by
+  /// Of the functions, one behind the other in the order of the table, each
+  /// ended.
+  const char *names;
+  int deviceCount;  // 0: there is no driver, or it finds none
+  const char *type; // "cuda", what devices are called by
   /// Whether a device can be given code of a format.
-  bool (*takes)(const Functions &functions, int device,
-                std::string_view format);
+  bool (*takes)(int device, ChipVersion chip, std::string_view format);
   /// DeviceOps::rank
   uint32_t (*rank)(std::string_view format, std::string_view required);
   /// What a code other than 0 means.
   Cause (*causeOf)(Code code);
   /// Of a device: what it runs, as features separated by commas.
-  String (*features)(const Functions &functions, int device);
+  String (*features)(int device, ChipVersion chip);
   /// Parameters of the entry in an image; negative: it has no such entry. Null:
   /// countOf is there.
   int (*countParameters)(const String &image, const String &symbol);
@@ -236,18 +244,18 @@ struct Driver {
   uint64_t mostThreads = UINT64_MAX;
   /// Parameters of a function that the driver has found.
   int (*countOf)(Function function) = nullptr;
+  String whyNone = {}; // what failed, where that is why there are no devices
+
+  /// Opens `library` and resolves the functions. False, and `whyNone`: there is
+  /// no such library, or it lacks a function that must be there.
+  bool open(const char *library);
+  /// Initialises it, opened, from which on it has devices; or there is
+  /// `whyNone`.
+  void start();
 
   /// Of a member of `functions`.
   const char *nameOf(const void *member) const;
 };
-
-/// Opens `library` and resolves the functions, whose names stand in `names` one
-/// behind the other in the order of the table, each ended; false where one is
-/// missing that must be there.
-bool openLibrary(const char *library, const char *names, Functions &functions);
-
-/// Initialises the driver. 0 where it fails: there are no devices then.
-int countDevices(const Functions &functions);
 
 } // namespace ashlar::runtime::gpu
 

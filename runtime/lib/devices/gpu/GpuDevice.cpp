@@ -27,6 +27,7 @@ Status GpuDevice::open(uint32_t ordinal) {
   memoryBytes = bytes;
   ASHLAR_RETURN_IF_ERROR(
       check(&api.RetainContext, api.RetainContext(&context, id)));
+  ASHLAR_RETURN_IF_ERROR(readAttributes());
   return openPool();
 }
 
@@ -34,13 +35,18 @@ uint64_t GpuDevice::sharedBytes() const {
   return uint64_t(attribute(Attribute::MaxSharedPerBlock));
 }
 
-int64_t GpuDevice::attribute(Attribute which) const {
-  int value = 0;
-  const int number = driver.attributes[int(which)];
-  if (number < 0)
-    return 0; // the vendor has no such
-  return api.DeviceGetAttribute(&value, number, id) == 0 ? std::max(value, 0)
-                                                         : 0;
+Status GpuDevice::readAttributes() {
+  for (size_t i = 0; i < attributeCount; ++i) {
+    int value = 0;
+    const int number = driver.attributes[i];
+    if (number < 0)
+      continue; // the vendor has no such
+    const Code code = api.DeviceGetAttribute(&value, number, id);
+    if (code != 0 && driver.causeOf(code) == Cause::Lost)
+      return failed(&api.DeviceGetAttribute, code);
+    attributes[i] = code == 0 ? std::max(value, 0) : 0;
+  }
+  return {};
 }
 
 String GpuDevice::codeName(Code code) const {

@@ -30,17 +30,19 @@ public:
   /// Once, before everything else. DEVICE_LOST or INTERNAL where the driver
   /// fails.
   Status open(uint32_t ordinal);
-  /// Separated by commas; asks the driver.
-  String features() const { return driver.features(api, id); }
+  /// Separated by commas.
+  String features() const { return driver.features(id, chip()); }
   /// Whether code of this format can be loaded.
   bool takes(std::string_view format) const {
-    return driver.takes(api, id, format);
+    return driver.takes(id, chip(), format);
   }
 
   /// That a workgroup may share, at most, where its launch asks for it.
   uint64_t sharedBytes() const;
   /// 0 where the driver does not know it.
-  int64_t attribute(gpu::Attribute which) const;
+  int64_t attribute(gpu::Attribute which) const {
+    return attributes[int(which)];
+  }
   /// OUT_OF_BUDGET unless so many bytes are left of what the device has and
   /// this object has not given out; what others use, the driver knows alone.
   Status checkMemory(uint64_t size) const;
@@ -76,6 +78,12 @@ public:
   String name;                    // "cuda:0 (the driver's name)"
 
 private:
+  /// A driver that does not know one is none that has lost the device.
+  Status readAttributes();
+  gpu::ChipVersion chip() const {
+    return {int(attribute(gpu::Attribute::Major)),
+            int(attribute(gpu::Attribute::Minor))};
+  }
   /// What `failed` says, or, where memory is short, how much is missing.
   Status noMemory(const void *call, gpu::Code code, uint64_t size) const;
   /// UNSUPPORTED, with what to do, unless memory has descriptors.
@@ -91,11 +99,12 @@ private:
   Status openPool();
   void closePool();
 
-  int id = 0;                         // the driver's number for it
-  uint64_t memoryBytes = 0;           // of the whole device
-  std::atomic<uint64_t> allocated{0}; // bytes given out by this object
-  gpu::Pool pool = nullptr;           // null: there are none
-  gpu::Stream poolStream = nullptr;   // in whose order the pool gives
+  int id = 0;                               // the driver's number for it
+  int attributes[gpu::attributeCount] = {}; // as open() read them
+  uint64_t memoryBytes = 0;                 // of the whole device
+  std::atomic<uint64_t> allocated{0};       // bytes given out by this object
+  gpu::Pool pool = nullptr;                 // null: there are none
+  gpu::Stream poolStream = nullptr;         // in whose order the pool gives
 };
 
 /// A thread's calls go to the device while it lives; the context that the

@@ -68,7 +68,8 @@ constexpr DeviceOps gpuDeviceOps(const char *type, const char *needs) {
           gpu::waitFor, gpu::wait, gpu::encode, gpu::capture, gpu::launch,
           gpu::destroyGraph,
           /*useCache=*/nullptr, needs, gpu::rank,
-          /*takesStreams=*/true, &gpu::externalOps};
+          /*takesStreams=*/true, &gpu::externalOps,
+          [] { return driver().whyNone; }};
 }
 
 } // namespace ashlar::runtime

@@ -6,11 +6,13 @@
 #include <cstring>
 #include <dlfcn.h>
 
-bool ashlar::runtime::gpu::openLibrary(const char *library, const char *names,
-                                       Functions &functions) {
+bool ashlar::runtime::gpu::Driver::open(const char *library) {
   void *opened = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-  if (!opened)
+  if (!opened) {
+    const char *why = dlerror();
+    whyNone = why ? why : library;
     return false;
+  }
   auto *slot = reinterpret_cast<char *>(&functions);
   // Where those begin that may be missing; a group is there as a whole.
   auto **graphs = reinterpret_cast<void **>(&functions.BeginCapture),
@@ -21,8 +23,11 @@ bool ashlar::runtime::gpu::openLibrary(const char *library, const char *names,
   for (const char *name = names; *name; name += std::strlen(name) + 1) {
     void *address = dlsym(opened, name);
     auto **at = reinterpret_cast<void **>(slot);
-    if (!address && at < graphs)
+    if (!address && at < graphs) {
+      whyNone = concat(library, " has no ", name,
+                       ": it is no such driver, or too old a one");
       return false;
+    }
     if (!address)
       isWhole[(at >= tensors) + (at >= external) + (at >= pools)] = false;
     std::memcpy(slot, &address, sizeof(address));
@@ -32,14 +37,24 @@ bool ashlar::runtime::gpu::openLibrary(const char *library, const char *names,
   for (unsigned i = 0; i < 4; ++i)
     if (!isWhole[i])
       std::memset(groups[i], 0, sizeof(void *));
+  whyNone = {};
   return true;
 }
 
-int ashlar::runtime::gpu::countDevices(const Functions &functions) {
+void ashlar::runtime::gpu::Driver::start() {
+  auto sayFailed = [&](const void *member, Code code) {
+    const char *text = nullptr;
+    if (functions.GetErrorName(code, &text) != 0 || !text)
+      text = "an error";
+    whyNone =
+        concat(nameOf(member), " failed with ", text, " (code ", code, ")");
+  };
   int count = 0;
-  return functions.Init(0) == 0 && functions.DeviceGetCount(&count) == 0
-             ? std::max(count, 0)
-             : 0;
+  if (Code code = functions.Init(0))
+    return sayFailed(&functions.Init, code);
+  if (Code code = functions.DeviceGetCount(&count))
+    return sayFailed(&functions.DeviceGetCount, code);
+  deviceCount = std::max(count, 0);
 }
 
 const char *ashlar::runtime::gpu::Driver::nameOf(const void *member) const {

@@ -37,7 +37,7 @@ static const char functionNames[] =
 // Numbers of hipDeviceAttribute_t, in the order of Attribute: none is reserved
 // of shared memory, none has file descriptors or clusters, and pools would be
 // made by a struct.
-static const int attributes[] = {63, 57, 10002, 71, -1, 74, -1, -1, -1};
+static const int attributes[] = {63, 57, 10002, 71, -1, 74, -1, -1, -1, 23, 61};
 
 static Cause causeOf(Code code) {
   switch (code) {
@@ -125,12 +125,7 @@ static void adapt(Functions &all) {
 
 /// By the version that a device says it has, major and minor: which of those
 /// that share it there is, the driver says when it is given code.
-static String features(const Functions &api, int device) {
-  enum : int { majorNumber = 23, minorNumber = 61 };
-  int major = 0, minor = 0;
-  if (api.DeviceGetAttribute(&major, majorNumber, device) != 0 ||
-      api.DeviceGetAttribute(&minor, minorNumber, device) != 0)
-    return {};
+static String features(int, ChipVersion chip) {
   struct Family {
     int major, minor;
     const char *features;
@@ -138,12 +133,12 @@ static String features(const Functions &api, int device) {
   for (const Family &each :
        {Family{9, 0, "gfx90a"}, Family{9, 4, "gfx942"},
         Family{11, 0, "gfx1100"}, Family{12, 0, "gfx1201"}})
-    if (each.major == major && each.minor == minor)
+    if (each.major == chip.major && each.minor == chip.minor)
       return each.features;
   return {};
 }
 
-static bool takes(const Functions &, int, std::string_view format) {
+static bool takes(int, ChipVersion, std::string_view format) {
   return format == ASHLAR_HSACO_FORMAT;
 }
 
@@ -161,10 +156,11 @@ static int countParameters(const String &image, const String &symbol) {
   return hip::countHsacoParameters(image, symbol);
 }
 
-static bool open(Functions &functions) {
+/// The newest that there is; what is said of the others is that of the last.
+static bool open(Driver &driver) {
   for (const char *name : {"libamdhip64.so.7", "libamdhip64.so.6",
                            "libamdhip64.so.5", "libamdhip64.so"})
-    if (openLibrary(name, functionNames, functions))
+    if (driver.open(name))
       return true;
   return false;
 }
@@ -178,9 +174,9 @@ static const Driver &hipDriver() {
         rank,      causeOf,       features, countParameters, attributes,
         nullptr,   check,         loadData, enter,           leave,
         UINT32_MAX}; // hipModuleLaunchKernel: threads of a launch
-    if (open(driver->functions)) {
+    if (open(*driver)) {
       adapt(driver->functions);
-      driver->deviceCount = countDevices(driver->functions);
+      driver->start();
     }
     return driver;
   }();

@@ -46,7 +46,7 @@ Cause causeOf(Code code) {
 const int attributes[gpu::attributeCount] = {};
 
 /// In OpenCL's names, which programs of SPIR-V require.
-String features(const gpu::Functions &, int id) {
+String features(int id, gpu::ChipVersion) {
   const ze::ModuleProperties &has = ze::gpuAt(id).modules;
   String all;
   if (has.flags & ze::moduleFp64)
@@ -59,7 +59,7 @@ String features(const gpu::Functions &, int id) {
 }
 
 /// Our compiler writes SPIR-V 1.2.
-bool takes(const gpu::Functions &, int id, std::string_view format) {
+bool takes(int id, gpu::ChipVersion, std::string_view format) {
   constexpr uint32_t version = 1 << 16 | 2;
   const ze::Gpu &own = ze::gpuAt(id);
   return format == ASHLAR_SPIRV_ADDRESSES_FORMAT

@@ -34,6 +34,12 @@ uint64_t OpenCLDevice::number(uint32_t what) const {
                                                                          : 0;
 }
 
+Status OpenCLDevice::ask(uint32_t what, uint64_t &out) const {
+  out = 0;
+  return check("clGetDeviceInfo",
+               cl.GetDeviceInfo(id, what, sizeof(out), &out, nullptr));
+}
+
 Status OpenCLDevice::open(Platform platform, uint32_t ordinal) {
   name = concat("opencl:", ordinal, " (", text(deviceName), ")");
   memoryBytes = number(deviceGlobalMemSize);

@@ -34,6 +34,8 @@ public:
   String text(uint32_t what) const;
   /// The same.
   uint64_t number(uint32_t what) const;
+  /// The same, or why the driver does not say it.
+  Status ask(uint32_t what, uint64_t &out) const;
 
   /// OUT_OF_BUDGET unless so many bytes are left of what the device has and
   /// this object has not given out.

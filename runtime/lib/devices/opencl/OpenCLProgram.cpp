@@ -84,7 +84,8 @@ static String threadsOf(const KernelForm &form) {
 
 Status OpenCLProgram::checkForm(const KernelForm &form) const {
   ASHLAR_RETURN_IF_ERROR(requireOneDimension(form, device.name));
-  uint64_t most = device.number(deviceMaxWorkGroupSize);
+  uint64_t most = 0;
+  ASHLAR_RETURN_IF_ERROR(device.ask(deviceMaxWorkGroupSize, most));
   return form.block[0] <= most
              ? Status()
              : tooMuch(form, threadsOf(form), device.name, most);
@@ -101,7 +102,8 @@ Status OpenCLProgram::checkGroup(Kernel kernel, const KernelForm &form) const {
   ASHLAR_RETURN_IF_ERROR(device.check("clGetKernelWorkGroupInfo", code));
   if (form.block[0] > most)
     return tooMuch(form, threadsOf(form), device.name, most);
-  uint64_t has = device.number(deviceLocalMemSize);
+  uint64_t has = 0;
+  ASHLAR_RETURN_IF_ERROR(device.ask(deviceLocalMemSize, has));
   return local <= has
              ? Status()
              : tooMuch(form,
