@@ -48,9 +48,9 @@ double ashlar::cyclesOfWeights(tile::AttentionOp op,
     exponentials = lanes / ofExponential;
   // Both are issued side by side.
   double elements = double(rows) * double(keys);
-  return std::max(
-      (elements * double(each) + double(rows) * double(columns)) / lanes,
-      elements / exponentials);
+  return std::max((elements * double(each) + double(rows) * double(columns)) /
+                      lanes,
+                  elements / exponentials);
 }
 
 Prediction ashlar::predictAttention(tile::AttentionOp op,
