@@ -125,27 +125,25 @@ def stored_convolution(random, kind):
         [1, 3], [16, 40], [64, 128, 136, 200], [7, 14, 20, 33],
         [7, 8, 14, 28, 33]))
     side, stride = int(random.choice([1, 3])), int(random.choice([1, 1, 2]))
-    x = random.standard_normal([n, *shape, c]).astype(TYPES[kind])
+    pad = side // 2
+    x = random.standard_normal([n, c, *shape]).astype(TYPES[kind])
     w = random.standard_normal([o, c, side, side]).astype(TYPES[kind])
     b = random.standard_normal([o]).astype(TYPES[kind])
-    pads = [side // 2] * 4
-    nodes = [helper.make_node("Transpose", ["x"], ["t"], perm=[0, 3, 1, 2]),
-             helper.make_node("Conv", ["t", "w", "b"], ["u"], pads=pads,
+    nodes = [helper.make_node("Conv", ["x", "w", "b"], ["u"], pads=[pad] * 4,
                               strides=[stride] * 2),
              helper.make_node("Relu", ["u"], ["v"]),
              helper.make_node("Transpose", ["v"], ["y"], perm=[0, 2, 3, 1])]
+    feeds = {"x": x}
+    unit_bytes.turn_channels(nodes, feeds)
     constants = [helper.make_tensor(name, kind, each.shape, each.tobytes(),
                                     raw=True)
                  for name, each in (("w", w), ("b", b))]
-    around = np.pad(x.astype(np.float64), (
-        (0, 0), (side // 2,) * 2, (side // 2,) * 2, (0, 0)))
-    windows = np.lib.stride_tricks.sliding_window_view(
-        around, (side, side), axis=(1, 2))[:, ::stride, ::stride]
-    wanted = np.maximum(0, np.einsum("nhwcij,ocij->nhwo", windows,
-                                     w.astype(np.float64)) +
-                        b.astype(np.float64))
-    return (f"convolution {[n, c, o, *shape, side]} by {stride}", nodes,
-            {"x": x}, constants, wanted)
+    around = np.pad(x.astype(np.float64),
+                    ((0, 0), (0, 0), (pad,) * 2, (pad,) * 2))
+    total = unit_bytes.sums(around, w.astype(np.float64), stride)
+    wanted = np.maximum(0, total.transpose(0, 2, 3, 1) + b.astype(np.float64))
+    return (f"convolution {[n, c, o, *shape, side]} by {stride}", nodes, feeds,
+            constants, wanted)
 
 
 def packed(random, kind):

@@ -14,6 +14,7 @@ namespace ashlar::store_box {
 
 constexpr int64_t rows = 16, columns = 64, elementBytes = 2;
 constexpr int64_t elements = rows * columns, bytes = elements * elementBytes;
+
 /// Of a part whose last dim is columns, and whose rows are counted from the
 /// innermost of its other dims on: how long a box is along each, if boxes of
 /// consecutive rows and columns make it up.

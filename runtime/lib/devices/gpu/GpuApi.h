@@ -255,6 +255,8 @@ struct Driver {
 
   /// Of a member of `functions`.
   const char *nameOf(const void *member) const;
+  /// "CUDA_ERROR_X", or "error 999" where the driver has no name.
+  String codeName(Code code) const;
 };
 
 } // namespace ashlar::runtime::gpu

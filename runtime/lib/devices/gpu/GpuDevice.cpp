@@ -49,13 +49,6 @@ Status GpuDevice::readAttributes() {
   return {};
 }
 
-String GpuDevice::codeName(Code code) const {
-  const char *text = nullptr;
-  if (api.GetErrorName(code, &text) == 0 && text)
-    return text;
-  return concat("error ", code);
-}
-
 Status GpuDevice::failed(const void *call, Code code) const {
   ashlar_status_code_t kind = ASHLAR_INTERNAL;
   const char *advice = "the driver refuses what it should take: try another "
@@ -79,8 +72,8 @@ Status GpuDevice::failed(const void *call, Code code) const {
     break;
   }
   return failure(kind,
-                 concat(driver.nameOf(call), " failed with ", codeName(code),
-                        " on ", name, "; ", advice),
+                 concat(driver.nameOf(call), " failed with ",
+                        driver.codeName(code), " on ", name, "; ", advice),
                  name);
 }
 

@@ -91,8 +91,6 @@ private:
   /// A handle to memory without an address yet; see openExternal.
   Status openHandle(int descriptor, uint64_t size, gpu::MemoryHandle &out);
   Status mapExternal(uint64_t size, ExternalMemory &out) const;
-  /// "CUDA_ERROR_X", or "error 999" where the driver has no name.
-  String codeName(gpu::Code code) const;
 
   /// Memory comes from a pool from then on, where the driver has such:
   /// GpuMemory.cpp.

@@ -49,8 +49,8 @@ Status GpuDevice::openHandle(int descriptor, uint64_t size, MemoryHandle &out) {
   if (code == 0 || driver.causeOf(code) != Cause::Interface)
     return check(&api.MemImport, code);
   return invalidArgument(
-      concat(driver.nameOf(&api.MemImport), " failed with ", codeName(code),
-             " on ", name, ": descriptor ", descriptor,
+      concat(driver.nameOf(&api.MemImport), " failed with ",
+             driver.codeName(code), " on ", name, ": descriptor ", descriptor,
              " is none of this GPU's memory; give one that "
              "ashlar_memory_export made, and hand it to another process "
              "through a socket (SCM_RIGHTS)"),
@@ -66,7 +66,7 @@ Status GpuDevice::mapExternal(uint64_t size, ExternalMemory &out) const {
       api.MemMap(out.address.base, size_t(size), 0, out.handle, 0);
   if (code != 0 && driver.causeOf(code) == Cause::Interface)
     return invalidArgument(concat(driver.nameOf(&api.MemMap), " failed with ",
-                                  codeName(code), " on ", name,
+                                  driver.codeName(code), " on ", name,
                                   ": the memory has less than ", size,
                                   " bytes; import as many as were created"),
                            "bytes");

@@ -83,9 +83,9 @@ Status GpuDevice::noMemory(const void *call, Code code, uint64_t size) const {
   if (driver.causeOf(code) != Cause::Memory)
     return failed(call, code);
   return failure(ASHLAR_OUT_OF_BUDGET,
-                 concat(driver.nameOf(call), " failed with ", codeName(code),
-                        " on ", name, ": it has no ", size, " bytes, ",
-                        uint64_t(allocated),
+                 concat(driver.nameOf(call), " failed with ",
+                        driver.codeName(code), " on ", name, ": it has no ",
+                        size, " bytes, ", uint64_t(allocated),
                         " are in use here; run fewer sessions or a smaller "
                         "model, or end other processes on it"),
                  name);

@@ -43,11 +43,8 @@ bool ashlar::runtime::gpu::Driver::open(const char *library) {
 
 void ashlar::runtime::gpu::Driver::start() {
   auto sayFailed = [&](const void *member, Code code) {
-    const char *text = nullptr;
-    if (functions.GetErrorName(code, &text) != 0 || !text)
-      text = "an error";
-    whyNone =
-        concat(nameOf(member), " failed with ", text, " (code ", code, ")");
+    whyNone = concat(nameOf(member), " failed with ", codeName(code), " (code ",
+                     code, ")");
   };
   int count = 0;
   if (Code code = functions.Init(0))
@@ -63,4 +60,12 @@ const char *ashlar::runtime::gpu::Driver::nameOf(const void *member) const {
   for (; slot != member && *name; slot += sizeof(void *))
     name += std::strlen(name) + 1;
   return name;
+}
+
+ashlar::runtime::String
+ashlar::runtime::gpu::Driver::codeName(Code code) const {
+  const char *text = nullptr;
+  if (functions.GetErrorName(code, &text) == 0 && text)
+    return text;
+  return concat("error ", code);
 }

@@ -156,7 +156,7 @@ static int countParameters(const String &image, const String &symbol) {
   return hip::countHsacoParameters(image, symbol);
 }
 
-/// The newest that there is; what is said of the others is that of the last.
+/// The newest that there is. Where there is none, the last one says why.
 static bool open(Driver &driver) {
   for (const char *name : {"libamdhip64.so.7", "libamdhip64.so.6",
                            "libamdhip64.so.5", "libamdhip64.so"})
