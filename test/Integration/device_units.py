@@ -8,7 +8,8 @@ are a little larger), alone, with copies that workgroups share and with results
 that leave by another, however small the product: random sizes, transposes,
 batches and epilogues of f16 and bf16, weights of a few bits (unit_packed.py),
 convolutions with strides and pads, attentions with rows and keys that no tile
-divides, hidden or not, beside NumPy in f64. Units of bytes have products and
+divides, hidden or not, and of which each call chooses how many, beside NumPy in
+f64. Units of bytes have products and
 convolutions of whole numbers, exact (unit_bytes.py), units of floats of a byte
 those of numbers that these hold (unit_float8.py). What the unit cannot take has
 no unit then, and is loops: right as well.
@@ -275,7 +276,21 @@ def attention_op(random, kind):
         wanted
 
 
-MODELS = [product, packed, convolution, attention, attention_op]
+def open_attention(random, kind):
+    """Rows and keys, of which each call chooses how many; and such shapes."""
+    name, nodes, feeds, constants, wanted = attention_op(random, kind)
+    rows, keys = feeds["q"].shape[2], feeds["k"].shape[2]
+    shapes = {"q": [*feeds["q"].shape[:2], "S", feeds["q"].shape[3]],
+              "k": [*feeds["k"].shape[:2], "P", feeds["k"].shape[3]],
+              "v": [*feeds["v"].shape[:2], "P", feeds["v"].shape[3]],
+              "m": ["S", "P"]}
+    most = (int(size + random.integers(100)) for size in (rows, keys))
+    return f"open {name}", nodes, feeds, constants, wanted, shapes, \
+        "--dim=S=1..{},P=1..{}".format(*most)
+
+
+MODELS = [product, packed, convolution, attention, attention_op,
+          open_attention]
 BOXES = [boxes, convolution, attention_op]
 
 
@@ -290,13 +305,15 @@ def why_differs(kind, nodes, found, wanted):
         f"differs by {norm:.2e} in norm"
 
 
-def run(arguments, machine, work, suite, kind, nodes, feeds, constants, wanted):
+def run(arguments, machine, work, suite, kind, nodes, feeds, constants, wanted,
+        shapes=None, *flags):
     """Why it is wrong; empty: it is not."""
     of = helper.np_dtype_to_tensor_dtype
     result = kind if isinstance(kind, int) else of(wanted.dtype)
     graph = helper.make_graph(
         nodes, "unit",
-        [helper.make_tensor_value_info(name, of(feed.dtype), feed.shape)
+        [helper.make_tensor_value_info(
+            name, of(feed.dtype), shapes[name] if shapes else feed.shape)
          for name, feed in feeds.items()],
         [helper.make_tensor_value_info("y", result, None)], constants)
     onnx.save(helper.make_model(
@@ -309,7 +326,8 @@ def run(arguments, machine, work, suite, kind, nodes, feeds, constants, wanted):
         kept.append(tempfile.mkdtemp(dir=arguments.save_temps))
     why, found = device_run.run(
         arguments, work, feeds, f"--target={arguments.target.split(':')[0]}",
-        f"--machine={machine}", *(f"--save-temps={one}" for one in kept),
+        f"--machine={machine}", *flags,
+        *(f"--save-temps={one}" for one in kept),
         *["--precision=tf32"] * (kind == TensorProto.FLOAT))
     if why:
         return why
@@ -457,6 +475,9 @@ def main():
             (work / "machine.json").write_text(json.dumps(alone))
             for kind in kinds:
                 models = suite.BOXES if needed else suite.MODELS
+                if arguments.device.startswith("emulator:"):
+                    models = [each for each in models  # of known sizes alone
+                              if each is not open_attention]
                 if SECOND in needed:
                     models = [long_attention]
                 if STORED in needed:

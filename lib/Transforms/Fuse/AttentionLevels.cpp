@@ -130,13 +130,13 @@ private:
   /// All rows, or as many as keep their scores near; the last box may be
   /// shorter.
   std::optional<AttentionTiles> openRows(int64_t rows, int64_t rowBytes) {
-    if (rows * rowBytes <= bytes)
+    if (shared || rows * rowBytes <= bytes)
       return wholeKeys(rows);
     // Each box puts all keys into panels of its own: of twice as many rows,
     // that is done half as often (0.85 times the time with 1024 keys of 8
     // terms), and of few rows, it is most of the work.
     int64_t taken = std::min(rows, 2 * bytes / rowBytes);
-    if (shared || taken < 2 * fewest)
+    if (taken < 2 * fewest)
       return std::nullopt;
     // Whole tiles of sums: few rows are left over.
     tile::StrategyAttr strategy = scores.getStrategyAttr();

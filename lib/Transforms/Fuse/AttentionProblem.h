@@ -40,6 +40,10 @@ private:
   bool areRowsPlain();
 };
 
+/// Why scores and sums would not stay with the threads of `machine` if callers
+/// chose sizes of the op; empty: they would.
+std::string whyNotHeld(tile::AttentionOp op, const MachineModel &machine);
+
 } // namespace ashlar
 
 #endif // ASHLAR_LIB_TRANSFORMS_FUSE_ATTENTIONPROBLEM_H

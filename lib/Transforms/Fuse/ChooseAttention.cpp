@@ -34,16 +34,22 @@ namespace ashlar {
 namespace {
 class Chooser : AttentionProblem {
 public:
-  Chooser(tile::AttentionOp op, const MachineModel &machine,
+  Chooser(tile::AttentionOp op, const MachineModel &machine, bool openSizes,
           RefusedStrategies *refused)
-      : AttentionProblem(op, machine), refused(refused) {}
+      : AttentionProblem(op, machine), openSizes(openSizes), refused(refused) {}
 
-  /// What is missing, or nothing: then the op has its levels and strategies.
-  std::string run() {
+  /// What is missing, or nothing: then there are tiles.
+  std::string choose() {
     if (std::string why = find(); !why.empty())
       return why;
-    if (!chooseTiles())
-      return "no tile of rows and keys fits the machine's registers and memory";
+    return chooseTiles() ? ""
+                         : "no tile of rows and keys fits the machine's "
+                           "registers and memory";
+  }
+  /// The same; if nothing is missing, the op has its levels and strategies.
+  std::string run() {
+    if (std::string why = choose(); !why.empty())
+      return why;
     write();
     if (refused)
       refused->note(op.getLoc(), textOf(keys));
@@ -138,7 +144,7 @@ private:
         {op.getKeys(), maps[1]},
         {op.getValues(), op.getValuesMap()}};
     for (const CopyEngine &one : machine.copyEngines)
-      if (one.boxes && one.to == near->name &&
+      if (one.boxes && !openSizes && one.to == near->name &&
           one.from == machine.memories.back().name &&
           llvm::all_of(operands, [&](const auto &operand) {
             auto type = cast<ShapedType>(operand.first.getType());
@@ -325,7 +331,7 @@ private:
     for (int64_t wanted = 2; wanted <= most; wanted *= 2) {
       int64_t own = llvm::divideCeil(tiles, wanted),
               parts = llvm::divideCeil(tiles, own);
-      if (rowParts >= machine.workers.count || parts < 2 ||
+      if (openSizes || rowParts >= machine.workers.count || parts < 2 ||
           !canShareKeys(op, parts))
         continue;
       int64_t bytes = 2 * (parts + 1) * ShapedType::getNumElements(parallel) *
@@ -359,6 +365,7 @@ private:
   /// begin.
   static constexpr int64_t phaseBytes = 3 * 64;
 
+  bool openSizes;                     ///< a caller chooses any of the sizes
   int64_t rows = 0, keys = 0;         ///< of a tile
   int64_t rowParts = 1;               ///< how many such tiles of rows there are
   const CopyEngine *engine = nullptr; ///< of boxes; null: threads copy
@@ -369,8 +376,10 @@ struct ChooseAttention
     : ashlar::impl::ChooseAttentionPassBase<ChooseAttention> {
   using ChooseAttentionPassBase::ChooseAttentionPassBase;
   ChooseAttention(const MachineModel &machine,
-                  std::shared_ptr<RefusedStrategies> refused)
-      : machine(machine), refused(std::move(refused)) {}
+                  std::shared_ptr<RefusedStrategies> refused, bool openSizes)
+      : machine(machine), refused(std::move(refused)) {
+    this->openSizes = openSizes;
+  }
   LogicalResult initialize(MLIRContext *context) override {
     return readMachineOption(context, machineName, machine);
   }
@@ -383,7 +392,7 @@ struct ChooseAttention
     SmallVector<tile::AttentionOp> ops;
     getOperation().walk([&](tile::AttentionOp op) { ops.push_back(op); });
     for (tile::AttentionOp op : ops) {
-      Chooser chooser(op, machine, refused.get());
+      Chooser chooser(op, machine, openSizes, refused.get());
       std::string why = chooser.run();
       op = chooser.getOp();
       if (!why.empty())
@@ -404,6 +413,13 @@ private:
 
 std::unique_ptr<Pass>
 ashlar::createChooseAttentionPass(const MachineModel &machine,
-                                  std::shared_ptr<RefusedStrategies> refused) {
-  return std::make_unique<ChooseAttention>(machine, std::move(refused));
+                                  std::shared_ptr<RefusedStrategies> refused,
+                                  bool openSizes) {
+  return std::make_unique<ChooseAttention>(machine, std::move(refused),
+                                           openSizes);
+}
+
+std::string ashlar::whyNotHeld(tile::AttentionOp op,
+                               const MachineModel &machine) {
+  return Chooser(op, machine, /*openSizes=*/true, /*refused=*/nullptr).choose();
 }

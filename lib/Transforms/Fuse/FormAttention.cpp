@@ -3,10 +3,12 @@
 // Two contractions with a softmax between them become one op, and get the
 // levels by which workers share it out.
 #include "AttentionLevels.h"
+#include "AttentionProblem.h"
 #include "Dispatches.h"
 #include "MatchAttention.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Machine/MachineOption.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,7 +30,8 @@ public:
                   bool shared)
       : m(match), levels(levels), shared(shared), b(match.values) {}
 
-  void form() {
+  /// In front of what it stands for, which stays.
+  tile::AttentionOp make() {
     SmallVector<Location> locations;
     for (Operation *op : m.ops())
       locations.push_back(op->getLoc());
@@ -53,12 +56,18 @@ public:
         levels.empty() ? ArrayAttr() : b.getArrayAttr(levels),
         shared ? tile::StrategyAttr() : m.scores.getStrategyAttr(),
         shared ? tile::StrategyAttr() : m.values.getStrategyAttr());
-    op.getScore().takeBody(m.scores.getBody());
+    IRMapping none;
+    m.scores.getBody().cloneInto(&op.getScore(), none);
     widenScores(op);
-    op.getBody().takeBody(m.values.getBody());
+    m.values.getBody().cloneInto(&op.getBody(), none);
     moveHide(op);
     moveWeigh(op);
     addPredictions(op);
+    return op;
+  }
+
+  void form() {
+    tile::AttentionOp op = make();
     m.values->getResult(0).replaceAllUsesWith(op->getResult(0));
     SmallVector<Operation *> ops = m.ops();
     for (Operation *old : llvm::reverse(ops))
@@ -157,6 +166,11 @@ private:
 
 struct FormAttention : ashlar::impl::FormAttentionPassBase<FormAttention> {
   using FormAttentionPassBase::FormAttentionPassBase;
+  FormAttention(FormAttentionPassOptions options, const MachineModel &machine)
+      : FormAttentionPassBase(std::move(options)), machine(machine) {}
+  LogicalResult initialize(MLIRContext *context) override {
+    return readMachineOption(context, machineName, machine);
+  }
   void runOnOperation() override {
     SmallVector<tile::ContractOp> contracts;
     getOperation().walk([&](tile::ContractOp op) { contracts.push_back(op); });
@@ -171,6 +185,9 @@ private:
         chooseAttentionTiles(match, scoreBytes, openSizes, shared);
     if (!tiles)
       return explainRefusal(match);
+    if (openSizes && shared)
+      if (std::string why = whyApart(match); !why.empty())
+        return explainRefusal(match, why);
     explainDispatch(match.ops());
     explainLoop(match, *tiles);
     if (scratchBytes != 0)
@@ -180,6 +197,14 @@ private:
                                     match.values.getReduced().size()),
                     shared)
         .form();
+  }
+
+  /// Of scores whose number callers choose, which threads have to hold.
+  std::string whyApart(AttentionMatch &match) {
+    tile::AttentionOp op = AttentionFormer(match, {}, shared).make();
+    std::string why = whyNotHeld(op, machine);
+    op.erase();
+    return why;
   }
 
   /// Fewer rows, where the scores of a worker are more than it should take.
@@ -222,7 +247,7 @@ private:
            "the scores of all do not stay near";
   }
 
-  void explainRefusal(AttentionMatch &match) {
+  void explainRefusal(AttentionMatch &match, const std::string &why = "") {
     tile::ContractOp values = match.values;
     if (!wantsRemarks(values))
       return;
@@ -231,12 +256,21 @@ private:
         << nodeName(match.scores->getLoc())
         << " and what lies between stay apart"
         << (!openSizes ? ": no number of rows divides them and keeps their "
-                         "scores near; "
+                         "scores near"
             : shared   ? ": the threads of a workgroup share scores of known "
-                         "sizes alone; "
+                         "sizes alone"
                        : ": at the largest size, the scores of a few rows do "
-                         "not stay near; ")
+                         "not stay near")
+        << (why.empty() ? "" : ", and hold none: " + why) << "; "
         << remark::metric("Bytes", bytes) << " bytes are read back";
   }
+
+  MachineModel machine = MachineModel::generic();
 };
 } // namespace
+
+std::unique_ptr<Pass>
+ashlar::createFormAttentionPass(FormAttentionPassOptions options,
+                                const MachineModel &machine) {
+  return std::make_unique<FormAttention>(std::move(options), machine);
+}

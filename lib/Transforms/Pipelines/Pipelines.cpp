@@ -199,10 +199,10 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
     attention.shared = shared;
     attention.openSizes = options.openSizes;
     attention.scratchBytes = options.scratchBytes;
-    function.addPass(createFormAttentionPass(attention));
-    if (shared && !options.openSizes)
-      function.addPass(
-          createChooseAttentionPass(options.machine, options.refused));
+    function.addPass(createFormAttentionPass(attention, options.machine));
+    if (shared)
+      function.addPass(createChooseAttentionPass(
+          options.machine, options.refused, options.openSizes));
   }
   function.addPass(createFormDispatchesPass(dispatches, options.choices));
   if (all && options.takes(PipelineStep::MergeReductions))

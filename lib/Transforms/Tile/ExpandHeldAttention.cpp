@@ -4,7 +4,9 @@
 // operands, the loop over keys.
 #include "HeldAttention.h"
 #include "VisibleKeys.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/KeyParts.h"
+#include "ashlar/Transforms/Tile/KernelSizes.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "ashlar/Transforms/Tile/StaticStrides.h"
 #include "ashlar/Transforms/Tile/TensorBox.h"
@@ -32,8 +34,9 @@ HeldAttention::HeldAttention(tile::AttentionOp op)
           2, 0, {b.getAffineDimExpr(0), b.getAffineConstantExpr(0)},
           op.getContext())) {}
 
-void HeldAttention::write() {
-  makeBoxes();
+LogicalResult HeldAttention::write() {
+  if (failed(makeBoxes()))
+    return failure();
   makeOperands();
   emitGrid();
   makeRing(queries, scores);
@@ -54,6 +57,7 @@ void HeldAttention::write() {
   else
     finish(all[0], all[2]);
   op.erase();
+  return success();
 }
 
 Value HeldAttention::number(const APFloat &value) {
@@ -68,7 +72,47 @@ Value HeldAttention::valueOf(OpFoldResult place) {
   return getValueOrCreateConstantIndexOp(b, b.getLoc(), place);
 }
 
-void HeldAttention::makeBoxes() {
+AffineExpr HeldAttention::sizeOf(const Box &box, unsigned d,
+                                 SmallVectorImpl<Value> &symbols) {
+  if (!box.open[d])
+    return b.getAffineConstantExpr(box.sizes[d]);
+  symbols.push_back(box.open[d]);
+  return b.getAffineSymbolExpr(symbols.size() - 1);
+}
+
+static SmallVector<OpFoldResult> concatenated(ArrayRef<OpFoldResult> dims,
+                                              ValueRange symbols) {
+  SmallVector<OpFoldResult> all(dims);
+  llvm::append_range(all, getAsOpFoldResult(symbols));
+  return all;
+}
+
+OpFoldResult HeldAttention::apply(AffineExpr expr, ArrayRef<OpFoldResult> dims,
+                                  ValueRange symbols) {
+  return affine::makeComposedFoldedAffineApply(
+      b, b.getLoc(), AffineMap::get(dims.size(), symbols.size(), expr),
+      concatenated(dims, symbols));
+}
+
+OpFoldResult HeldAttention::least(ArrayRef<AffineExpr> exprs,
+                                  ArrayRef<OpFoldResult> dims,
+                                  ValueRange symbols) {
+  return affine::makeComposedFoldedAffineMin(
+      b, b.getLoc(),
+      AffineMap::get(dims.size(), symbols.size(), exprs, b.getContext()),
+      concatenated(dims, symbols));
+}
+
+OpFoldResult HeldAttention::most(ArrayRef<AffineExpr> exprs,
+                                 ArrayRef<OpFoldResult> dims,
+                                 ValueRange symbols) {
+  return affine::makeComposedFoldedAffineMax(
+      b, b.getLoc(),
+      AffineMap::get(dims.size(), symbols.size(), exprs, b.getContext()),
+      concatenated(dims, symbols));
+}
+
+LogicalResult HeldAttention::makeBoxes() {
   auto begin = [&](Box &box, ArrayRef<int64_t> parallel,
                    ArrayRef<int64_t> reduced, tile::StrategyAttr strategy) {
     box.sizes = llvm::to_vector(llvm::concat<const int64_t>(parallel, reduced));
@@ -91,6 +135,31 @@ void HeldAttention::makeBoxes() {
        llvm::enumerate(op.getWeightsMap().getResults().drop_back()))
     if (auto dim = dyn_cast<AffineDimExpr>(expr))
       scores.extents[i] = values.extents[dim.getPosition()];
+  return findOpen();
+}
+
+LogicalResult HeldAttention::findOpen() {
+  SmallVector<Value> all =
+      openDims(op, scores.sizes.size() + values.sizes.size());
+  scores.open.assign(all.begin(), all.begin() + scores.sizes.size());
+  values.open.assign(all.begin() + scores.sizes.size(), all.end());
+  for (unsigned d = 0; d != values.sizes.size(); ++d)
+    if (values.open[d] && !op.getTile(tile::LevelKind::Grid, d) &&
+        !op.getTile(tile::LevelKind::Loop, d))
+      return refuse("dim " + std::to_string(d) + " of values");
+  for (unsigned d = rank; d != scores.sizes.size(); ++d)
+    if (scores.open[d])
+      return refuse("terms of scores");
+  if (partKeys && (values.open[values.term] || scores.open[scores.column]))
+    return refuse("keys that a grid shares out");
+  return success();
+}
+
+LogicalResult HeldAttention::refuse(const std::string &what) {
+  return op.emitError(exec::openSizesRefusal)
+         << "expected sizes of an attention in registers that callers choose "
+            "to be those of batches, rows and keys, found one of "
+         << what << "; fix it with --shape";
 }
 
 void HeldAttention::makeOperands() {
@@ -125,7 +194,8 @@ void HeldAttention::emitGrid() {
     if (values.extents[d] < values.sizes[d]) {
       cut.push_back(d);
       from.push_back(b.getIndexAttr(0));
-      to.push_back(b.getIndexAttr(values.sizes[d]));
+      to.push_back(values.open[d] ? OpFoldResult(values.open[d])
+                                  : b.getIndexAttr(values.sizes[d]));
       step.push_back(b.getIndexAttr(values.extents[d]));
     }
   if (partKeys) {
@@ -143,11 +213,13 @@ void HeldAttention::emitGrid() {
     part = forall.getInductionVars().back();
   for (auto [d, place] : llvm::zip(cut, forall.getInductionVars())) {
     values.at[d] = place;
-    int64_t last =
-        (values.sizes[d] - 1) / values.extents[d] * values.extents[d];
+    SmallVector<Value> symbols;
+    AffineExpr last =
+        (sizeOf(values, d, symbols) - 1).floorDiv(values.extents[d]) *
+        values.extents[d];
     if (isUneven && d == values.row)
-      values.at[d] = affine::makeComposedFoldedAffineApply(
-          b, b.getLoc(), last - b.getAffineDimExpr(0), {values.at[d]});
+      values.at[d] =
+          apply(last - b.getAffineDimExpr(0), {values.at[d]}, symbols);
   }
   for (auto [i, expr] :
        llvm::enumerate(op.getWeightsMap().getResults().drop_back()))
@@ -187,21 +259,18 @@ BoxView HeldAttention::view(Value memory, AffineMap map, const Box &box,
   SmallVector<int64_t> extents;
   for (unsigned d : dims)
     extents.push_back(box.extents[d]);
-  return viewOfBox(
-      b, memory, map, ArrayRef(box.at).take_front(map.getNumDims()), dims,
-      extents, [&](unsigned d) -> OpFoldResult {
-        if (!box.hasEdge(d))
-          return {};
-        padded = true;
-        return affine::makeComposedFoldedAffineMin(
-            b, b.getLoc(),
-            AffineMap::get(
-                1, 0,
-                {b.getAffineConstantExpr(box.extents[d]),
-                 b.getAffineConstantExpr(box.sizes[d]) - b.getAffineDimExpr(0)},
-                b.getContext()),
-            {box.at[d]});
-      });
+  return viewOfBox(b, memory, map,
+                   ArrayRef(box.at).take_front(map.getNumDims()), dims, extents,
+                   [&](unsigned d) -> OpFoldResult {
+                     if (!box.hasEdge(d))
+                       return {};
+                     padded = true;
+                     SmallVector<Value> symbols;
+                     AffineExpr size = sizeOf(box, d, symbols);
+                     return least({b.getAffineConstantExpr(box.extents[d]),
+                                   size - b.getAffineDimExpr(0)},
+                                  {box.at[d]}, symbols);
+                   });
 }
 
 void HeldAttention::copy(Operand &operand, const Box &box) {
@@ -252,7 +321,8 @@ struct ExpandHeldAttention
             teamsAttrName,
             ArrayAttr::get(&getContext(),
                            SmallVector<Attribute>(teams.begin(), teams.end())));
-      HeldAttention(op).write();
+      if (failed(HeldAttention(op).write()))
+        return signalPassFailure();
     }
   }
 };

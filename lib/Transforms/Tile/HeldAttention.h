@@ -16,7 +16,8 @@ namespace ashlar {
 class HeldAttention {
 public:
   explicit HeldAttention(tile::AttentionOp op);
-  void write();
+  /// Fails, with the op as it was, where a dim that is not cut is open.
+  mlir::LogicalResult write();
 
 private:
   using Body = llvm::function_ref<mlir::Value(mlir::ValueRange)>;
@@ -24,11 +25,14 @@ private:
   /// The dims of one product, where the present box begins and how long it is.
   struct Box {
     llvm::SmallVector<mlir::OpFoldResult> at;
-    llvm::SmallVector<int64_t> extents, sizes;
+    llvm::SmallVector<int64_t> extents, sizes; ///< of open dims the largest
+    llvm::SmallVector<mlir::Value> open; ///< sizes a caller chooses, or null
     /// What lies on the unit's m, n and k.
     unsigned row, column, term;
 
-    bool hasEdge(unsigned d) const { return sizes[d] % extents[d] != 0; }
+    bool hasEdge(unsigned d) const {
+      return open[d] ? extents[d] != 1 : sizes[d] % extents[d] != 0;
+    }
   };
   /// What is copied of an operand, through its ring.
   struct Operand {
@@ -45,7 +49,24 @@ private:
   };
 
   // Where boxes begin and how operands come.
-  void makeBoxes();
+  mlir::LogicalResult makeBoxes();
+  /// Dims that a caller chooses: what is not cut is not one of them.
+  mlir::LogicalResult findOpen();
+  mlir::LogicalResult refuse(const std::string &what);
+  /// The size of a dim in an affine map: a number, or the next symbol, which is
+  /// what is appended.
+  mlir::AffineExpr sizeOf(const Box &box, unsigned d,
+                          llvm::SmallVectorImpl<mlir::Value> &symbols);
+  /// One of `exprs`, over `dims` and `symbols`.
+  mlir::OpFoldResult apply(mlir::AffineExpr expr,
+                           llvm::ArrayRef<mlir::OpFoldResult> dims,
+                           mlir::ValueRange symbols = {});
+  mlir::OpFoldResult least(llvm::ArrayRef<mlir::AffineExpr> exprs,
+                           llvm::ArrayRef<mlir::OpFoldResult> dims,
+                           mlir::ValueRange symbols = {});
+  mlir::OpFoldResult most(llvm::ArrayRef<mlir::AffineExpr> exprs,
+                          llvm::ArrayRef<mlir::OpFoldResult> dims,
+                          mlir::ValueRange symbols = {});
   void makeOperands();
   void emitGrid();
   llvm::StringRef scope();

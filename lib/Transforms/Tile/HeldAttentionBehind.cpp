@@ -32,18 +32,14 @@ OpFoldResult HeldAttention::firstTile(OpFoldResult from, OpFoldResult to) {
 SmallVector<Value> HeldAttention::loopBehind(ArrayRef<Span> spans,
                                              ValueRange start) {
   int64_t tile = values.extents[values.term];
-  auto apply = [&](AffineExpr expr, ArrayRef<OpFoldResult> at) {
-    return affine::makeComposedFoldedAffineApply(b, b.getLoc(), expr, at);
-  };
   AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
-  auto most = [&](OpFoldResult x, OpFoldResult y) {
-    return affine::makeComposedFoldedAffineMax(
-        b, b.getLoc(), AffineMap::get(2, 0, {d0, d1}, b.getContext()), {x, y});
+  auto later = [&](OpFoldResult x, OpFoldResult y) {
+    return most({d0, d1}, {x, y});
   };
   // There is a first tile always: where no row sees a key, one whose scores are
   // all hidden.
   OpFoldResult first = firstTile(spans.front().from, spans.back().to),
-               next = apply(d0 + tile, first);
+               next = apply(d0 + tile, {first});
   moveTo(valueOf(first));
   copy(keys, scores);
   wait({&keys});
@@ -56,7 +52,7 @@ SmallVector<Value> HeldAttention::loopBehind(ArrayRef<Span> spans,
   Weights now = weigh(makeScores(products), start[1], start[2]);
   SmallVector<Value> carried = {start[0], now.largest, now.total, now.weights};
   for (const Span &span : spans) {
-    auto loop = scf::ForOp::create(b, valueOf(most(span.from, next)),
+    auto loop = scf::ForOp::create(b, valueOf(later(span.from, next)),
                                    valueOf(span.to), index(tile), carried);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -66,7 +62,7 @@ SmallVector<Value> HeldAttention::loopBehind(ArrayRef<Span> spans,
     carried.assign(loop.getResults().begin(), loop.getResults().end());
   }
   OpFoldResult last =
-      most(first, apply((d0 - 1).floorDiv(tile) * tile, spans.back().to));
+      later(first, apply((d0 - 1).floorDiv(tile) * tile, {spans.back().to}));
   moveTo(valueOf(last));
   copy(weighed, values);
   wait({&weighed});
@@ -86,9 +82,8 @@ SmallVector<Value> HeldAttention::stepBehind(Value key, ValueRange before) {
   wait({&keys});
   takeTurn();
   Value ofKeys, ofValues, products = multiplyKeys(&ofKeys);
-  OpFoldResult previous = affine::makeComposedFoldedAffineApply(
-      b, b.getLoc(), b.getAffineDimExpr(0) - values.extents[values.term],
-      OpFoldResult(key));
+  OpFoldResult previous =
+      apply(b.getAffineDimExpr(0) - values.extents[values.term], {key});
   moveTo(valueOf(previous));
   copy(weighed, values);
   wait({&weighed});

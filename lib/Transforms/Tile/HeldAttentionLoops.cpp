@@ -31,29 +31,28 @@ SmallVector<Value> HeldAttention::loopOverKeys(ValueRange start) {
 OpFoldResult HeldAttention::firstKey() {
   if (!part)
     return b.getIndexAttr(0);
-  return affine::makeComposedFoldedAffineApply(
-      b, b.getLoc(), b.getAffineDimExpr(0) * partKeys, {part});
+  return apply(b.getAffineDimExpr(0) * partKeys, {part});
 }
 
 SmallVector<HeldAttention::Span, 2> HeldAttention::spansOfKeys() {
-  int64_t all = scores.sizes[scores.column],
-          tile = scores.extents[scores.column];
+  int64_t tile = scores.extents[scores.column];
   VisibleKeys visible = findVisibleKeys(op);
+  SmallVector<Value> symbols(visible.symbols);
+  AffineExpr all = sizeOf(scores, scores.column, symbols);
   // Of all rows of the part, the one that sees the most, or the least.
   auto atRow = [&](AffineExpr expr, bool last) {
     AffineExpr row = b.getAffineDimExpr(scores.row),
                next = expr.replace(row, row + 1);
-    auto step =
-        dyn_cast<AffineConstantExpr>(simplifyAffineExpr(next - expr, rank, 0));
+    auto step = dyn_cast<AffineConstantExpr>(
+        simplifyAffineExpr(next - expr, rank, symbols.size()));
     bool isGrowing = step && step.getValue() > 0;
     return isGrowing == last
                ? expr.replace(row, row + (scores.extents[scores.row] - 1))
                : expr;
   };
   auto wholeTiles = [&](AffineExpr keys) { return keys.floorDiv(tile) * tile; };
-  SmallVector<AffineExpr> from = {b.getAffineConstantExpr(0)},
-                          to = {b.getAffineConstantExpr(all)},
-                          seen = {b.getAffineConstantExpr(all / tile * tile)};
+  SmallVector<AffineExpr> from = {b.getAffineConstantExpr(0)}, to = {all},
+                          seen = {wholeTiles(all)};
   // Where keys are shared out, the dim of keys is where the part begins.
   AffineExpr begin = b.getAffineDimExpr(scores.column);
   if (part) {
@@ -70,20 +69,12 @@ SmallVector<HeldAttention::Span, 2> HeldAttention::spansOfKeys() {
   SmallVector<OpFoldResult> at(ArrayRef(scores.at).take_front(rank));
   // On which nothing else depends.
   at[scores.column] = firstKey();
-  auto least = [&](ArrayRef<AffineExpr> exprs) {
-    return affine::makeComposedFoldedAffineMin(
-        b, b.getLoc(), AffineMap::get(rank, 0, exprs, b.getContext()), at);
-  };
-  auto most = [&](ArrayRef<AffineExpr> exprs, ArrayRef<OpFoldResult> at) {
-    return affine::makeComposedFoldedAffineMax(
-        b, b.getLoc(), AffineMap::get(at.size(), 0, exprs, b.getContext()), at);
-  };
-  Span whole = {most(from, at), least(to)};
+  Span whole = {most(from, at, symbols), least(to, at, symbols)};
   if (!visible.isComplete || !visible.from.empty() || visible.to.empty())
     return {whole};
   // Nothing is asked of a key that all rows see.
   OpFoldResult between = most({b.getAffineDimExpr(0), b.getAffineDimExpr(1)},
-                              {at[scores.column], least(seen)});
+                              {at[scores.column], least(seen, at, symbols)});
   return {{whole.from, between, /*isSeen=*/true}, {between, whole.to}};
 }
 
@@ -114,16 +105,18 @@ SmallVector<Value> HeldAttention::loop(const Span &span, ValueRange start) {
 SmallVector<Value> HeldAttention::loopAhead(ArrayRef<Span> spans,
                                             ValueRange start) {
   int64_t tile = values.extents[values.term];
-  int64_t last = (values.sizes[values.term] - 1) / tile * tile;
+  SmallVector<Value> symbols;
+  AffineExpr size = sizeOf(values, values.term, symbols);
+  AffineExpr last = (size - 1).floorDiv(tile) * tile;
+  // Of no keys at all, the first tile is empty.
+  if (values.open[values.term]) {
+    symbols = {valueOf(most({last, b.getAffineConstantExpr(0)}, {}, symbols))};
+    last = b.getAffineSymbolExpr(0);
+  }
   // A part that sees no key begins with one that exists.
   auto existing = [&](OpFoldResult key, int64_t further) {
-    return valueOf(affine::makeComposedFoldedAffineMin(
-        b, b.getLoc(),
-        AffineMap::get(
-            1, 0,
-            {b.getAffineDimExpr(0) + further, b.getAffineConstantExpr(last)},
-            b.getContext()),
-        {key}));
+    return valueOf(
+        least({b.getAffineDimExpr(0) + further, last}, {key}, symbols));
   };
   moveTo(existing(spans.front().from, 0));
   copyTile();

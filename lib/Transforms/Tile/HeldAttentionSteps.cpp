@@ -142,7 +142,8 @@ Value HeldAttention::makeScores(Value products) {
   begins.clear();
   for (unsigned d = 0; d != rank; ++d)
     begins.push_back(valueOf(scores.at[d]));
-  Value end = index(scores.sizes[scores.column]);
+  Value end = scores.open[scores.column] ? scores.open[scores.column]
+                                         : index(scores.sizes[scores.column]);
   tile::AccType result = typeOf(scores, type, op.getScoresStrategyAttr());
   return map(result, inputs, maps, padded, [&](ValueRange arguments) {
     size_t own = 1 + op.getScoring().size();

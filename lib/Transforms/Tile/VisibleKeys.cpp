@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "VisibleKeys.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -21,25 +22,6 @@ static bool isLowest(Value value) {
   FloatAttr number;
   return matchPattern(withoutConversions(value), m_Constant(&number)) &&
          number.getValue().isInfinity() && number.getValue().isNegative();
-}
-
-/// A sum of places and constants; null: it is something else.
-static AffineExpr placeOf(Value value) {
-  MLIRContext *context = value.getContext();
-  APInt number;
-  if (matchPattern(value, m_ConstantInt(&number)))
-    return getAffineConstantExpr(number.getSExtValue(), context);
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return {};
-  if (auto index = dyn_cast<tile::IndexOp>(op))
-    return getAffineDimExpr(index.getDim(), context);
-  if (!isa<arith::AddIOp, arith::SubIOp>(op))
-    return {};
-  AffineExpr x = placeOf(op->getOperand(0)), y = placeOf(op->getOperand(1));
-  if (!x || !y)
-    return {};
-  return isa<arith::AddIOp>(op) ? x + y : x - y;
 }
 
 namespace {
@@ -94,9 +76,10 @@ private:
     }
     // What the key has to be at most, or at least.
     AffineExpr key = getAffineDimExpr(rank - 1, compare.getContext());
-    AffineExpr rest = simplifyAffineExpr(high + beyond - low, rank, 0);
-    AffineExpr most = simplifyAffineExpr(rest + key, rank, 0),
-               least = simplifyAffineExpr(key - rest, rank, 0);
+    unsigned symbols = keys.symbols.size();
+    AffineExpr rest = simplifyAffineExpr(high + beyond - low, rank, symbols);
+    AffineExpr most = simplifyAffineExpr(rest + key, rank, symbols),
+               least = simplifyAffineExpr(key - rest, rank, symbols);
     if (!most.isFunctionOfDim(rank - 1))
       keys.to.push_back(most + 1);
     else if (!least.isFunctionOfDim(rank - 1))
@@ -104,6 +87,39 @@ private:
     else
       return false;
     return true;
+  }
+
+  /// A sum of places, constants and sizes that a caller chooses; null: it is
+  /// something else.
+  AffineExpr placeOf(Value value) {
+    MLIRContext *context = value.getContext();
+    APInt number;
+    if (matchPattern(value, m_ConstantInt(&number)))
+      return getAffineConstantExpr(number.getSExtValue(), context);
+    if (isSize(value)) {
+      auto at = llvm::find(keys.symbols, value);
+      unsigned symbol = at - keys.symbols.begin();
+      if (at == keys.symbols.end())
+        keys.symbols.push_back(value);
+      return getAffineSymbolExpr(symbol, context);
+    }
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      return {};
+    if (auto index = dyn_cast<tile::IndexOp>(op))
+      return getAffineDimExpr(index.getDim(), context);
+    if (!isa<arith::AddIOp, arith::SubIOp>(op))
+      return {};
+    AffineExpr x = placeOf(op->getOperand(0)), y = placeOf(op->getOperand(1));
+    if (!x || !y)
+      return {};
+    return isa<arith::AddIOp>(op) ? x + y : x - y;
+  }
+  /// Whether it is a parameter of the kernel.
+  static bool isSize(Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && value.getType().isIndex() &&
+           isa<func::FuncOp>(argument.getOwner()->getParentOp());
   }
 
   unsigned rank;

@@ -12,6 +12,7 @@ namespace ashlar {
 /// empty, where nothing is known.
 struct VisibleKeys {
   llvm::SmallVector<mlir::AffineExpr> from, to;
+  llvm::SmallVector<mlir::Value> symbols; ///< of both: parameters of the kernel
   bool isComplete = false; ///< all other scores stay what they are
 };
 

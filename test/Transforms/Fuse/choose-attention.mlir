@@ -2,6 +2,7 @@
 // RUN: ashlar-opt %s --ashlar-choose-attention=machine=cuda:sm_90a | FileCheck %s
 // RUN: ashlar-opt %s --ashlar-choose-attention=machine=cuda:sm_80 | FileCheck %s --check-prefix=WARPS
 // RUN: ashlar-opt %s --ashlar-choose-attention=machine=opencl:subgroups | FileCheck %s --check-prefix=NONE
+// RUN: ashlar-opt %s --ashlar-choose-attention="machine=cuda:sm_90a open-sizes=1" | FileCheck %s --check-prefix=OPEN
 
 #place = affine_map<(h, q, s) -> (h, q, s)>
 #queries = affine_map<(h, q, s, d) -> (h, q, d)>
@@ -21,6 +22,13 @@
 // Eight warps of 16 rows, and as many keys as their registers hold.
 // WARPS-LABEL: func.func @rows
 // WARPS: levels = [#tile.level<grid block [1, 128, _ | _]>, #tile.level<loop [_, _, _ | 64] order [3]>, #tile.level<group warp [_, 16, _ | _]>]
+// What callers choose the sizes of, threads copy by themselves, and nobody
+// shares out its keys.
+// OPEN-LABEL: func.func @rows
+// OPEN-NOT: tma
+// OPEN-NOT: role
+// OPEN-NOT: grid block [1, {{[0-9]+}}, _ | {{[0-9]}}
+// OPEN: by cp.async
 // No unit there has fragments.
 // NONE-LABEL: func.func @rows
 // NONE: tile.attention

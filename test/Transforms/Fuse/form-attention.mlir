@@ -2,6 +2,7 @@
 // RUN: ashlar-opt %s --ashlar-form-attention=score-bytes=131072 | FileCheck %s
 // RUN: ashlar-opt %s --ashlar-form-attention="score-bytes=131072 open-sizes=1" | FileCheck %s --check-prefix=OPEN
 // RUN: ashlar-opt %s --ashlar-form-attention="score-bytes=4096 shared=1" | FileCheck %s --check-prefix=SHARED
+// RUN: ashlar-opt %s --ashlar-form-attention="score-bytes=4096 shared=1 open-sizes=1 machine=cuda:sm_90a" | FileCheck %s --check-prefix=HELD
 
 #place = affine_map<(h, q, s) -> (h, q, s)>
 #row = affine_map<(h, q, s) -> (h, q)>
@@ -37,6 +38,12 @@
 // SHARED: tile.attention
 // SHARED-SAME: levels = [#tile.level<grid core [1, 16, _ | _]>, #tile.level<loop [_, _, _ | 64] order [3]>]
 // SHARED-NOT: trategy
+// Of sizes that a caller chooses only what threads hold is one op, and no unit
+// has weights of f32 where its sums are.
+// HELD-LABEL: func.func @hidden
+// HELD: tile.contract
+// HELD-NOT: tile.attention
+// HELD: return
 func.func @hidden(%q: tensor<4x512x64xf32>, %k: tensor<4x512x64xf32>, %v: tensor<4x512x64xf32>) -> tensor<4x512x64xf32> {
   %scale = arith.constant 0.125 : f32
   %zero = arith.constant 0.0 : f32

@@ -245,3 +245,63 @@ func.func @window(%q: memref<2x40x16xbf16>, %k: memref<2x72x16xbf16>, %v: memref
         tile.yield %z : bf16 }
   return
 }
+
+// -----
+
+#place = affine_map<(h, q, s) -> (h, q, s)>
+#queries = affine_map<(h, q, s, d) -> (h, q, d)>
+#keys = affine_map<(h, q, s, d) -> (h, s, d)>
+#weights = affine_map<(h, q, d, s) -> (h, q, s)>
+#values = affine_map<(h, q, d, s) -> (h, s, d)>
+#bits = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>
+
+// Rows, keys and how many keys are in front of the first row are what each call
+// says: tiles may reach beyond any end, and keys that all rows see come first.
+// Of no keys at all the first tile is empty.
+// CHECK-DAG: #[[LAST:.*]] = affine_map<()[s0] -> (((s0 - 1) floordiv 32) * 32, 0)>
+// CHECK-LABEL: func.func @open
+// CHECK-SAME: %[[S:[a-z0-9]+]]: index {exec.size = {{.*}}largest = 40>}, %[[P:[a-z0-9]+]]: index {exec.size = {{.*}}largest = 72>}, %[[B:[a-z0-9]+]]: index
+// CHECK: scf.forall (%[[Q:.*]], %{{.*}}) = (0, 0) to (%[[S]], 2) step (32, 1)
+// CHECK: affine.min #{{.*}}(%{{.*}})[%[[S]]]
+// CHECK: tile.copy {{.*}} padded}
+// CHECK: affine.min #{{.*}}(%{{.*}})[%[[P]], %[[B]], %[[S]]]
+// CHECK: affine.max #[[LAST]]()[%[[P]]]
+// CHECK: scf.for
+// CHECK-NOT: arith.cmpi
+// CHECK: scf.yield
+// CHECK: scf.for
+// CHECK: arith.cmpi slt, %{{.*}}, %[[P]]
+// CHECK: tile.drain {{.*}} {clipped
+func.func @open(%q: memref<2x?x16xbf16>, %k: memref<2x?x16xbf16>, %v: memref<2x?x16xbf16>, %y: memref<2x?x16xbf16>,
+    %s: index {exec.size = #exec.size<affine_map<()[s0, s1] -> (s0)>, largest = 40>},
+    %p: index {exec.size = #exec.size<affine_map<()[s0, s1] -> (s1)>, largest = 72>},
+    %b: index {exec.size = #exec.size<affine_map<()[s0, s1] -> (s1 - s0)>, largest = 71>}) {
+  tile.attention queries(%q : memref<2x?x16xbf16>) keys(%k : memref<2x?x16xbf16>)
+      values(%v : memref<2x?x16xbf16>) outs(%y : memref<2x?x16xbf16>) attributes {
+        exec.dim_parameters = array<i64: -1, 0, 1, -1, -1, 0, -1, 1>,
+        scoresParallel = array<i64: 2, 40, 72>, scoresReduced = array<i64: 16>, scoresMaps = [#queries, #keys],
+        hideMaps = [], parallel = array<i64: 2, 40, 16>, reduced = array<i64: 72>,
+        maps = [#weights, #values, #place],
+        levels = [#tile.level<grid block [1, 32, _ | _]>, #tile.level<loop [_, _, _ | 32] order [3]>, #tile.level<group warp [_, 16, _ | _]>],
+        scoresStrategy = #tile.strategy<"mma" m [1] n [2] k [3], loop [1, 32, 32 | 16] order [0, 1, 2, 3], group warp [1, 16, 32 | _],
+          a: ring shared at 0 slots 1 by async #tile.layout<swizzle [1, 3, 3]>, b: ring shared at 0 slots 2 by async #tile.layout<swizzle [1, 3, 3]>,
+          acc registers, hints {fragment = #bits}>,
+        strategy = #tile.strategy<"mma" m [1] n [2] k [3], loop [1, 32, 16 | 32] order [0, 1, 2, 3], group warp [1, 16, 16 | _],
+          b: ring shared at 0 slots 2 by async #tile.layout<swizzle [1, 3, 3]>, acc registers, hints {fragment = #bits}>}
+      score { ^bb0(%x: f32): tile.yield %x : f32 }
+      hide { ^bb0(%x: f32):
+        %row = tile.index 1
+        %key = tile.index 2
+        %seen = arith.addi %row, %b : index
+        %c = arith.cmpi sle, %key, %seen : index
+        %none = arith.constant 0xFF800000 : f32
+        %z = arith.select %c, %x, %none : f32
+        tile.yield %z : f32 }
+      weigh { ^bb0(%x: f32):
+        %z = arith.truncf %x : f32 to bf16
+        tile.yield %z : bf16 }
+      body { ^bb0(%x: f32):
+        %z = arith.truncf %x : f32 to bf16
+        tile.yield %z : bf16 }
+  return
+}

@@ -25,7 +25,12 @@ std::unique_ptr<mlir::Pass> createChooseStrategiesPass(
     std::shared_ptr<RefusedStrategies> refused = nullptr);
 std::unique_ptr<mlir::Pass>
 createChooseAttentionPass(const MachineModel &machine,
-                          std::shared_ptr<RefusedStrategies> refused = nullptr);
+                          std::shared_ptr<RefusedStrategies> refused = nullptr,
+                          bool openSizes = false);
+/// Threads of `machine` hold what callers choose the sizes of, or nobody.
+std::unique_ptr<mlir::Pass>
+createFormAttentionPass(FormAttentionPassOptions options,
+                        const MachineModel &machine);
 /// What `refused` has is not taken; it may be null.
 std::unique_ptr<mlir::Pass>
 createReadMarginsPass(const MachineModel &machine,

@@ -189,10 +189,13 @@ def ChooseAttentionPass
     and values. All others stay as they are; a remark says why. Where there are
     fewer parts of rows than workers, and it is predicted to be faster, the grid
     shares out keys as well, and a `linalg.generic` merges what the parts have.
+    With `open-sizes` it does not, and threads copy by themselves.
   }];
   let options = [Option<"machineName", "machine", "std::string", "",
                         "TARGET:PRESET or a machine file (*.json); otherwise a "
-                        "small made-up machine">];
+                        "small made-up machine">,
+                 Option<"openSizes", "open-sizes", "bool", "false",
+                        "Each call chooses some sizes">];
   let dependentDialects = ["::ashlar::tile::TileDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
@@ -212,7 +215,8 @@ def FormAttentionPass
 
     With `shared`, threads compute a worker's part together: a loop takes so many
     keys at a time wherever it can, and strategies of the two products are
-    chosen when what a worker has of them is known.
+    chosen when what a worker has of them is known. If callers choose sizes,
+    scores and sums have to stay with the threads of `machine`.
 
     Left alone, with a remark: scores that do not stay near a worker. Left alone
     without one: exponentials or sums of another type than the scores, and
@@ -227,7 +231,10 @@ def FormAttentionPass
                         "What a worker keeps for itself should fit in this "
                         "many bytes; 0: as much as is fast">,
                  Option<"shared", "shared", "bool", "false",
-                        "Threads share a worker's part">];
+                        "Threads share a worker's part">,
+                 Option<"machineName", "machine", "std::string", "",
+                        "TARGET:PRESET or a machine file (*.json); otherwise a "
+                        "small made-up machine">];
   let dependentDialects = ["::ashlar::tile::TileDialect"];
 }
 
