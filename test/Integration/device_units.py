@@ -284,9 +284,10 @@ def open_attention(random, kind):
               "k": [*feeds["k"].shape[:2], "P", feeds["k"].shape[3]],
               "v": [*feeds["v"].shape[:2], "P", feeds["v"].shape[3]],
               "m": ["S", "P"]}
-    most = (int(size + random.integers(100)) for size in (rows, keys))
+    # Of eight keys or fewer there may be a program of its own.
+    least, most = (1, 8) if keys <= 8 else (9, keys + random.integers(100))
     return f"open {name}", nodes, feeds, constants, wanted, shapes, \
-        "--dim=S=1..{},P=1..{}".format(*most)
+        f"--dim=S=1..{rows + random.integers(100)},P={least}..{most}"
 
 
 MODELS = [product, packed, convolution, attention, attention_op,
@@ -475,9 +476,6 @@ def main():
             (work / "machine.json").write_text(json.dumps(alone))
             for kind in kinds:
                 models = suite.BOXES if needed else suite.MODELS
-                if arguments.device.startswith("emulator:"):
-                    models = [each for each in models  # of known sizes alone
-                              if each is not open_attention]
                 if SECOND in needed:
                     models = [long_attention]
                 if STORED in needed:

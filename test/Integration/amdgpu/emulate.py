@@ -4,8 +4,8 @@
 
   emulate.py m.ash --program=rocm:gfx942 --input=x=x.npy --output=y=y.npy
 
-It takes programs of one entry and of known sizes, whose commands are kernels,
-copies and barriers.
+It takes programs of one entry and of one form for all sizes, whose commands are
+kernels, copies and barriers.
 """
 
 import argparse
@@ -29,6 +29,9 @@ TYPES = {1: np.bool_, 2: np.int8, 3: np.int16, 4: np.int32, 5: np.int64,
          14: ml_dtypes.float8_e4m3fn, 15: ml_dtypes.float8_e4m3fnuz,
          16: ml_dtypes.float8_e5m2, 17: ml_dtypes.float8_e5m2fnuz}
 INPUT, OUTPUT, WEIGHTS, ARENA = range(4)
+# SizeOpcode of the schema, behind Constant and Symbol.
+ARITHMETIC = [lambda x, y: x + y, lambda x, y: x * y, lambda x, y: x // y,
+              lambda x, y: -(-x // y), lambda x, y: x % y, max, min]
 
 
 def architecture_of(preset):
@@ -55,9 +58,11 @@ class Session:
         self.arena = self.memory.add(np.full(arena, 0xff, np.uint8), "arena")
         self.scratch = {}
         self.steps = {}
+        self.symbols = {}
 
     def run(self, feeds):
         described = self.module.index.entries[self.entry.entry]
+        self.bind(described.inputs, feeds)
         self.inputs, self.outputs, found = [], [], {}
         for one in described.inputs:
             data = np.ascontiguousarray(feeds[one.name])
@@ -68,7 +73,7 @@ class Session:
             self.inputs.append(self.memory.add(
                 data.view(np.uint8).reshape(-1), one.name, is_written=False))
         for one in described.outputs:
-            shape = [size.constant for size in one.shape]
+            shape = [self.size(size) for size in one.shape]
             data = np.full(int(np.prod(shape)), 0, TYPES[one.type])
             found[one.name] = data.reshape(shape)
             self.outputs.append(self.memory.add(data.view(np.uint8),
@@ -76,6 +81,30 @@ class Session:
         for command in self.entry.commands:
             self.command(command)
         return found
+
+    def bind(self, inputs, feeds):
+        """Symbols that are a dim of an input."""
+        if self.program.pieces:
+            raise NotImplementedError("several forms")
+        for one in inputs:
+            for size, dim in zip(one.shape, feeds[one.name].shape):
+                if len(size.code) == 1:
+                    [(_, symbol)] = size.code
+                    self.symbols[symbol] = dim
+
+    def size(self, expression):
+        if not expression.code:
+            return expression.constant
+        stack = []
+        for opcode, value in expression.code:
+            if opcode == 0:
+                stack.append(value)
+            elif opcode == 1:
+                stack.append(self.symbols[value])
+            else:
+                right, left = stack.pop(), stack.pop()
+                stack.append(ARITHMETIC[opcode - 2](left, right))
+        return stack.pop()
 
     def command(self, one):
         kind = one.kind()
@@ -91,18 +120,18 @@ class Session:
         base = {INPUT: self.inputs, OUTPUT: self.outputs,
                 WEIGHTS: self.weights}.get(binding.storage)
         at = base[binding.index] if base is not None else self.arena
-        return at + (binding.offset.constant if binding.offset else 0)
+        return at + (self.size(binding.offset) if binding.offset else 0)
 
     def bytes_at(self, binding):
+        length = self.size(binding.length)
         data, at = self.memory.find(
-            np.array([self.address(binding)], np.uint64),
-            binding.length.constant, False)
-        return data[int(at[0]):int(at[0]) + binding.length.constant]
+            np.array([self.address(binding)], np.uint64), length, False)
+        return data[int(at[0]):int(at[0]) + length]
 
     def dispatch(self, one):
         """ashlar/runtime/gpu_abi.h."""
         kernel = self.program.kernels[one.kernel]
-        groups = one.groups.constant
+        groups = self.size(one.groups)
         if groups == 0:
             return
         [threads] = kernel.block or [1]
@@ -112,7 +141,7 @@ class Session:
         status = np.zeros(8, np.uint8)
         fault = self.memory.add(status, "status")
         words = [self.address(b) for b in one.bindings]
-        words += [p.constant & (1 << 64) - 1 for p in one.parameters]
+        words += [self.size(p) & (1 << 64) - 1 for p in one.parameters]
         words += [room, scratch, groups, fault]
         arguments = np.array(words, np.uint64).tobytes() + bytes(8)
         steps = run_kernel(self.code, kernel.symbol, self.memory, groups,

@@ -82,6 +82,9 @@ class Table:
         form = self._s.scalar(type)
         if form:
             return list(struct.unpack_from(f"<{count}{form}", self._d, at + 4))
+        if type == "SizeInstruction":
+            return [struct.unpack_from("<B7xq", self._d, at + 4 + 16 * i)
+                    for i in range(count)]
         if type in self._s.structs:
             raise NotImplementedError(f"list of {type}")
         if type in self._s.unions:
