@@ -58,7 +58,11 @@ LogicalResult LevelZeroTarget::finish(ModuleOp program,
   };
   if (!*found)
     return sayAlone("Intel's compiler ocloc is not asked (ASHLAR_OCLOC)");
-  auto native = (*found)->compile(binary.image, gpu);
+  std::vector<std::string> withMatrices;
+  for (const cpu::LoweredKernels::Kernel &kernel : lowered.kernels)
+    if (ModuleOp module = kernel.module; isHot(module))
+      withMatrices.push_back(kernel.symbol);
+  auto native = (*found)->compile(binary.image, gpu, withMatrices);
   if (!native)
     return sayAlone(llvm::toString(native.takeError()));
   saveBytes(options.saveTemps, "kernels.zebin", native->image);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Ocloc.h"
 #include "../LLVM/RunProgram.h"
-#include "../OpenCL/OpenCLTarget.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
@@ -72,28 +71,27 @@ static std::string firstError(StringRef said) {
 }
 
 /// As the runtime has a driver compile SPIR-V: buffers beyond 4 GiB, divisions
-/// as IEEE 754 has them, twice the registers for half as many threads where
-/// matrix units need them for their operands.
-static std::string optionsFor(StringRef words) {
-  std::string options = "-ze-opt-greater-than-4GB-buffer-required "
-                        "-cl-fp32-correctly-rounded-divide-sqrt";
-  if (words.contains(opencl::matrixFunctions))
-    options += " -ze-opt-large-register-file";
+/// as IEEE 754 has them.
+static constexpr StringRef usualOptions =
+    "-ze-opt-greater-than-4GB-buffer-required "
+    "-cl-fp32-correctly-rounded-divide-sqrt";
+
+/// Twice the registers for half as many threads.
+static std::string moreRegisters(ArrayRef<std::string> kernels) {
+  std::string options;
+  for (const std::string &name : kernels)
+    options += " -ze-opt-large-grf-kernel " + name;
   return options;
 }
 
-/// Twice the registers for each kernel that keeps some in memory; empty: none
-/// does.
-static std::string moreRegisters(const NativeCode &code) {
+/// Those that keep some in memory.
+static std::vector<std::string> spillingOf(const NativeCode &code) {
   std::vector<std::string> names;
   for (const auto &[name, kernel] : code.kernels)
     if (kernel.resources.spillBytes)
       names.push_back(name.str());
   llvm::sort(names);
-  std::string options;
-  for (const std::string &name : names)
-    options += " -ze-opt-large-grf-kernel " + name;
-  return options;
+  return names;
 }
 
 static uint64_t spilledBytes(const NativeCode &code) {
@@ -103,15 +101,20 @@ static uint64_t spilledBytes(const NativeCode &code) {
   return all;
 }
 
-Expected<NativeCode> Ocloc::compile(StringRef words, StringRef gpu) const {
-  const std::string options = optionsFor(words);
-  Expected<NativeCode> made = compile(words, gpu, options);
+Expected<NativeCode> Ocloc::compile(StringRef words, StringRef gpu,
+                                    ArrayRef<std::string> withMatrices) const {
+  const std::string options = usualOptions.str() + moreRegisters(withMatrices);
+  Expected<NativeCode> made = compileWith(words, gpu, options);
   if (!made)
     return made;
-  const std::string more = moreRegisters(*made);
-  if (more.empty())
+  std::vector<std::string> spilling = spillingOf(*made);
+  llvm::erase_if(spilling, [&](const std::string &name) {
+    return llvm::is_contained(withMatrices, name);
+  });
+  if (spilling.empty())
     return made;
-  Expected<NativeCode> again = compile(words, gpu, options + more);
+  Expected<NativeCode> again =
+      compileWith(words, gpu, options + moreRegisters(spilling));
   if (again && spilledBytes(*again) < spilledBytes(*made))
     return again;
   if (!again) // an old one knows no such option
@@ -119,8 +122,8 @@ Expected<NativeCode> Ocloc::compile(StringRef words, StringRef gpu) const {
   return made;
 }
 
-Expected<NativeCode> Ocloc::compile(StringRef words, StringRef gpu,
-                                    StringRef options) const {
+Expected<NativeCode> Ocloc::compileWith(StringRef words, StringRef gpu,
+                                        StringRef options) const {
   ScratchFolder folder("ashlar-ocloc");
   if (Error error = folder.takeError())
     return error;

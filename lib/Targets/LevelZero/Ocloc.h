@@ -31,18 +31,21 @@ public:
   /// none.
   static llvm::Expected<std::unique_ptr<Ocloc>> find(llvm::StringRef asked);
 
-  /// All kernels of a module, for one GPU ("pvc"); those that would keep
-  /// registers in memory with twice as many, where the GPU has them. An error
-  /// where it does not take them or does not know the GPU.
-  llvm::Expected<NativeCode> compile(llvm::StringRef words,
-                                     llvm::StringRef gpu) const;
+  /// All kernels of a module, for one GPU ("pvc"). Those with matrix units have
+  /// twice the registers for their operands, where the GPU has so many, and so
+  /// have those that would keep some in memory. An error where it does not take
+  /// them or does not know the GPU.
+  llvm::Expected<NativeCode>
+  compile(llvm::StringRef words, llvm::StringRef gpu,
+          llvm::ArrayRef<std::string> withMatrices) const;
 
   const std::string path;
 
 private:
   explicit Ocloc(std::string path) : path(std::move(path)) {}
-  llvm::Expected<NativeCode> compile(llvm::StringRef words, llvm::StringRef gpu,
-                                     llvm::StringRef options) const;
+  llvm::Expected<NativeCode> compileWith(llvm::StringRef words,
+                                         llvm::StringRef gpu,
+                                         llvm::StringRef options) const;
 };
 
 /// What a zebin says of its kernels: the sizes of their sections, and of its

@@ -5,6 +5,7 @@
 #include "EmitSpirv.h"
 #include "ExpandIntrinsics.h"
 #include "KernelEntry.h"
+#include "SplitAddresses.h"
 #include "SplitVectors.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -46,10 +47,18 @@ static Error inferStorageClasses(Module &module, TargetMachine &target) {
 
 /// As back ends for GPUs do and SPIR-V's does not: addresses some constant
 /// apart are one and that constant. A thread of many sums had registers for
-/// each.
-static constexpr StringRef addressPasses =
-    "function(separate-const-offset-from-gep,slsr,early-cse,nary-reassociate,"
-    "early-cse,dce)";
+/// each. Short loops, which drivers' compilers unroll, are unrolled before.
+static Error shareAddresses(Module &module, TargetMachine &target) {
+  return runPasses(module, target, [](PassBuilder &b, ModulePassManager &all) {
+    if (Error error = b.parsePassPipeline(
+            all, "function(loop(loop-unroll-full),early-cse)"))
+      return error;
+    all.addPass(createModuleToFunctionPassAdaptor(SplitAddressesPass()));
+    return b.parsePassPipeline(
+        all, "function(separate-const-offset-from-gep,slsr,early-cse,"
+             "nary-reassociate,early-cse,dce)");
+  });
+}
 
 /// What SPIR-V cannot say, or its back end says wrongly.
 static Error check(Function &function) {
@@ -133,7 +142,7 @@ ashlar::opencl::compileKernel(const KernelSource &kernel,
   // Where a work-item is a whole core's, its compiler forms vectors of what it
   // finds.
   if (options.optimize && kernel.threads > 1)
-    if (Error error = optimizeModule(*module, **target, addressPasses))
+    if (Error error = shareAddresses(*module, **target))
       return error;
   if (Error error = check(entry))
     return error;

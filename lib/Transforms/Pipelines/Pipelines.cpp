@@ -98,9 +98,12 @@ static int64_t sharedScoreBytes(const MachineModel &machine) {
 }
 
 /// What one worker of a machine whose threads share accumulators has for a
-/// product of an attention.
+/// product of an attention. Of a thread's registers, half are for what belongs
+/// to the other product and to the softmax: addresses above all.
 static MachineModel insideAttention(MachineModel machine) {
   machine.workers.count = 1;
+  for (Scope &scope : machine.scopes)
+    scope.registerBytes /= 2;
   machine.memories.front().perGroupBytes = machine.nearest().bytesOfPart() / 4;
   return machine;
 }
