@@ -123,9 +123,10 @@ Status BoundCall::run(RunControl &control) {
   }
   graphs.countRun();
   Status status = runOnDevices(control);
-  if (!status.ok())
-    session.drain();
-  return status;
+  if (status.ok())
+    return status;
+  session.drain();
+  return explainLoss(std::move(status), control);
 }
 
 } // namespace ashlar::runtime

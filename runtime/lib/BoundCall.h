@@ -170,6 +170,8 @@ private:
   /// With the nodes that the command came from. `why`: the device's words.
   Status explainFailure(uint32_t command, int32_t code,
                         const String &why) const;
+  /// Of a device that is lost: with the kernels that were under way there.
+  Status explainLoss(Status status, const RunControl &control) const;
   /// Tells the trace what each command is called.
   void labelCommands(Trace &trace);
 

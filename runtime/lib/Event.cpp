@@ -49,6 +49,7 @@ void RunControl::reset(const Clock &clock, uint64_t newDeadline) {
   late.store(false, std::memory_order_relaxed);
   cancelled.store(false, std::memory_order_relaxed);
   failure.store(none, std::memory_order_relaxed);
+  suspects.store(none, std::memory_order_relaxed);
   reason.clear();
 }
 

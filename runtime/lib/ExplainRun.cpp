@@ -11,6 +11,14 @@
 
 namespace ashlar::runtime {
 
+static String nodesOf(const fb::Kernel &kernel) {
+  String nodes;
+  for (size_t i = 0; i < count(kernel.nodes()); ++i)
+    nodes +=
+        concat(i ? ", " : "", kernel.nodes()->Get(uint32_t(i))->string_view());
+  return nodes;
+}
+
 Status BoundCall::explainFailure(uint32_t command, int32_t code,
                                  const String &why) const {
   // A device whose memory holds anything at all says anything at all.
@@ -24,10 +32,7 @@ Status BoundCall::explainFailure(uint32_t command, int32_t code,
   if (const fb::Check *check = origins[command].check)
     return failure(ASHLAR_INVALID_ARGUMENT, check->message()->str());
   const fb::Kernel &kernel = *origins[command].kernel;
-  String nodes;
-  for (size_t i = 0; i < count(kernel.nodes()); ++i)
-    nodes +=
-        concat(i ? ", " : "", kernel.nodes()->Get(uint32_t(i))->string_view());
+  const String nodes = nodesOf(kernel);
   const char *reason = code == ASHLAR_KERNEL_INDEX_OUT_OF_RANGE
                            ? "an index lies outside its tensor"
                            : "it returned an error";
@@ -42,6 +47,25 @@ Status BoundCall::explainFailure(uint32_t command, int32_t code,
     message += concat("; it computes ", nodes);
   return Status(statusCode, std::move(message),
                 String(kernel.name()->string_view()));
+}
+
+Status BoundCall::explainLoss(Status status, const RunControl &control) const {
+  uint32_t first, last;
+  if (status.code() != ASHLAR_DEVICE_LOST || !control.suspected(first, last))
+    return status;
+  // Of more, one cannot say which it was.
+  constexpr unsigned most = 8;
+  String message = status.message();
+  unsigned found = 0;
+  for (; first <= last && first < origins.size(); ++first)
+    if (const fb::Kernel *kernel = origins[first].kernel;
+        kernel && ++found <= most)
+      message +=
+          concat(found == 1 ? "; under way: kernel " : ", ",
+                 kernel->name()->string_view(), " (", nodesOf(*kernel), ")");
+  if (found > most)
+    message += concat(" and ", found - most, " more");
+  return Status(status.code(), std::move(message), String(status.place()));
 }
 
 void BoundCall::labelCommands(Trace &trace) {

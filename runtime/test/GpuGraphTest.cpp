@@ -239,7 +239,7 @@ TEST_F(GpuGraphs, AFaultInAGraphIsNamedAndTheNextRunGoesWell) {
   // And what takes the device with it.
   x[0] = 3.2e38f;
   expectSays(ashlar_session_run(session, "main", &input, 1, &output, 1),
-             ASHLAR_DEVICE_LOST, gpuErrors);
+             ASHLAR_DEVICE_LOST, "check_f32.0 (node_of_check_f32)");
 }
 
 TEST_F(GpuGraphs, ARunThatIsTracedIsSubmitted) {

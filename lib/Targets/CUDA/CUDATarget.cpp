@@ -52,7 +52,9 @@ FailureOr<ProgramBinary> CUDATarget::emit(ModuleOp program,
   write.saveTemps = options.saveTemps;
   auto compiled = compileEach<CompiledKernel>(
       program.getContext(), kernels, options.refused, [&](const auto &kernel) {
-        return compileKernel(kernel, machine(), write);
+        return options.triesAgain
+                   ? known.compileKernel(kernel, machine(), write)
+                   : compileKernel(kernel, machine(), write);
       });
   if (failed(compiled))
     return failure();

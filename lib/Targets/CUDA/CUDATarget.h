@@ -4,6 +4,7 @@
 #ifndef ASHLAR_LIB_TARGETS_CUDA_CUDATARGET_H
 #define ASHLAR_LIB_TARGETS_CUDA_CUDATARGET_H
 
+#include "KnownKernels.h"
 #include "ashlar/Targets/Target.h"
 
 namespace ashlar::cuda {
@@ -20,6 +21,9 @@ public:
                            const KernelOptions &options) const override;
   mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
                                       const EmitOptions &options) override;
+
+private:
+  KnownKernels known; ///< of earlier tries of a program
 };
 
 } // namespace ashlar::cuda

@@ -4,6 +4,7 @@
 #include "../LLVM/LLVMModule.h"
 #include "Occupancy.h"
 #include "ashlar/Support/Remarks.h"
+#include "mlir/IR/Threading.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -35,19 +36,31 @@ static uint64_t spillsOf(Assembled &all, StringRef symbol) {
   return all.kernels[symbol].resources.spillBytes;
 }
 
-/// Makes the code of `spilling` anew, and takes what spills less; whether there
-/// is any.
+llvm::Expected<std::vector<CompiledKernel>>
+MachineCodeWriter::compile(Kernels kernels, const Spilling &spilling,
+                           const WriteOptions &options) {
+  std::vector<CompiledKernel> codes(spilling.size());
+  std::vector<std::string> errors(spilling.size());
+  mlir::parallelFor(program.getContext(), 0, spilling.size(), [&](size_t i) {
+    auto code = compileKernel(kernels[spilling[i].first], machine, options);
+    if (code)
+      codes[i] = std::move(*code);
+    else
+      errors[i] = llvm::toString(code.takeError());
+  });
+  for (const std::string &error : errors)
+    if (!error.empty())
+      return llvm::createStringError(error);
+  return codes;
+}
+
+/// Takes of `codes`, one for each of `spilling`, what spills less; whether
+/// there is any.
 llvm::Expected<bool>
 MachineCodeWriter::tryOther(const Assembler &assembler, Kernels kernels,
                             llvm::MutableArrayRef<CompiledKernel> compiled,
-                            const WriteOptions &other, Spilling &spilling) {
-  std::vector<CompiledKernel> codes;
-  for (auto [i, bytes] : spilling) {
-    auto code = compileKernel(kernels[i], machine, other);
-    if (!code)
-      return code.takeError();
-    codes.push_back(std::move(*code));
-  }
+                            llvm::ArrayRef<CompiledKernel> codes,
+                            Spilling &spilling) {
   std::string alone;
   auto trial = assemble(assembler, codes, alone);
   if (!trial)
@@ -59,10 +72,9 @@ MachineCodeWriter::tryOther(const Assembler &assembler, Kernels kernels,
     if (now >= bytes)
       continue;
     bytes = now;
-    compiled[i] = std::move(code);
+    compiled[i] = code;
     isBetter = true;
   }
-  llvm::erase_if(spilling, [](const auto &of) { return of.second == 0; });
   return isBetter;
 }
 
@@ -73,11 +85,15 @@ llvm::Error MachineCodeWriter::takeFewerRegisters(
     llvm::MutableArrayRef<CompiledKernel> compiled, std::string &text,
     Assembled &assembled) {
   Spilling spilling;
+  std::vector<CompiledKernel> codes;
   for (auto [i, kernel] : llvm::enumerate(kernels))
     if (uint64_t bytes = spillsOf(assembled, kernel.symbol);
-        bytes != 0 && isHot(compiled[i]))
+        bytes != 0 && isHot(compiled[i])) {
       spilling.emplace_back(i, bytes);
+      codes.push_back(compiled[i]);
+    }
   bool isBetter = false;
+  // Nothing is compiled again for one block alone.
   struct Way {
     bool oneBlock, sinks, keepsLoops;
   };
@@ -86,18 +102,37 @@ llvm::Error MachineCodeWriter::takeFewerRegisters(
                           {true, true, false},
                           {true, false, true},
                           {true, true, true}};
+  Way last = {false, false, false};
   for (const Way &way : ways) {
     if (spilling.empty())
       break;
-    WriteOptions other = write;
-    other.oneBlock = way.oneBlock;
-    other.sinks = way.sinks;
-    other.keepsLoops = way.keepsLoops;
-    other.saveTemps.clear();
-    auto helps = tryOther(assembler, kernels, compiled, other, spilling);
+    if (way.sinks != last.sinks || way.keepsLoops != last.keepsLoops) {
+      WriteOptions other = write;
+      other.sinks = way.sinks;
+      other.keepsLoops = way.keepsLoops;
+      other.saveTemps.clear();
+      auto made = compile(kernels, spilling, other);
+      if (!made)
+        return made.takeError();
+      codes = std::move(*made);
+    }
+    last = way;
+    std::vector<CompiledKernel> asked = codes;
+    if (way.oneBlock)
+      llvm::for_each(asked, askForOneBlock);
+    auto helps = tryOther(assembler, kernels, compiled, asked, spilling);
     if (!helps)
       return helps.takeError();
     isBetter |= *helps;
+    Spilling left;
+    std::vector<CompiledKernel> ofLeft;
+    for (auto [of, code] : llvm::zip_equal(spilling, codes))
+      if (of.second != 0) {
+        left.push_back(of);
+        ofLeft.push_back(std::move(code));
+      }
+    spilling = std::move(left);
+    codes = std::move(ofLeft);
   }
   if (!isBetter)
     return llvm::Error::success();

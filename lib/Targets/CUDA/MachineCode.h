@@ -35,9 +35,14 @@ private:
                                      std::string &text);
   /// Kernels by their numbers, and how many bytes each spills.
   using Spilling = llvm::SmallVector<std::pair<size_t, uint64_t>>;
+  /// Of each of them, as `options` say.
+  llvm::Expected<std::vector<CompiledKernel>>
+  compile(Kernels kernels, const Spilling &spilling,
+          const WriteOptions &options);
   llvm::Expected<bool> tryOther(const Assembler &assembler, Kernels kernels,
                                 llvm::MutableArrayRef<CompiledKernel> compiled,
-                                const WriteOptions &other, Spilling &spilling);
+                                llvm::ArrayRef<CompiledKernel> codes,
+                                Spilling &spilling);
   llvm::Error takeFewerRegisters(const Assembler &assembler, Kernels kernels,
                                  llvm::MutableArrayRef<CompiledKernel> compiled,
                                  std::string &text, Assembled &assembled);

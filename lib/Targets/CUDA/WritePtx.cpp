@@ -20,8 +20,7 @@ template <Intrinsic::ID id> static Value *readRegister(IRBuilder<> &b) {
 }
 
 static Function &addEntry(Module &module,
-                          const cpu::LoweredKernels::Kernel &kernel,
-                          bool oneBlock) {
+                          const cpu::LoweredKernels::Kernel &kernel) {
   GroupEntry how = {CallingConv::PTX_Kernel, /*hasOffsets=*/false,
                     readRegister<Intrinsic::nvvm_read_ptx_sreg_ctaid_x>,
                     readRegister<Intrinsic::nvvm_read_ptx_sreg_nctaid_x>,
@@ -29,7 +28,7 @@ static Function &addEntry(Module &module,
   Function &entry = addGroupEntry(module, kernel.symbol, how);
   entry.addFnAttr("nvvm.reqntid", std::to_string(kernel.threads) + ",1,1");
   // Roles that share out registers ask for a count that the assembler knows.
-  if (kernel.maps != 0 || oneBlock)
+  if (kernel.maps != 0)
     entry.addFnAttr("nvvm.minctasm", "1");
   if (kernel.cluster != 1)
     entry.addFnAttr("nvvm.cluster_dim",
@@ -114,7 +113,7 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
   if (!translated)
     return translated.takeError();
   std::unique_ptr<Module> module = std::move(*translated);
-  Function &entry = addEntry(*module, kernel, options.oneBlock);
+  Function &entry = addEntry(*module, kernel);
   if (lines)
     lines->addEntry(entry);
   if (Error error = giveMaps(*module, **target, kernel))
@@ -146,6 +145,15 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
   if (!text)
     return text.takeError();
   return CompiledKernel{std::string(text->data(), text->size()), sharedBytes};
+}
+
+void ashlar::cuda::askForOneBlock(CompiledKernel &kernel) {
+  constexpr StringRef threads = "\n.reqntid ", asked = ".minnctapersm";
+  size_t at = kernel.text.find(threads.str());
+  if (at == std::string::npos || StringRef(kernel.text).contains(asked))
+    return;
+  size_t end = kernel.text.find('\n', at + 1);
+  kernel.text.insert(end + 1, (asked + " 1\n").str());
 }
 
 /// What stands in front of the code of any.

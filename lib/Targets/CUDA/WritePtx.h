@@ -16,9 +16,6 @@ struct WriteOptions {
   bool optimize = true;
   /// Values are computed where they are used, not ahead: in fewer registers.
   bool sinks = false;
-  /// The assembler need not spare registers so that more blocks run at once,
-  /// for which it keeps a few bytes in memory.
-  bool oneBlock = false;
   /// The assembler unrolls no loops.
   bool keepsLoops = false;
   bool hasLines = false; ///< that name nodes
@@ -36,6 +33,10 @@ struct CompiledKernel {
 llvm::Expected<CompiledKernel>
 compileKernel(const cpu::LoweredKernels::Kernel &kernel,
               const MachineModel &machine, const WriteOptions &options);
+
+/// The assembler need not spare registers so that more blocks run at once, for
+/// which it keeps a few bytes in memory.
+void askForOneBlock(CompiledKernel &kernel);
 
 /// All of them in one module, which a program without kernels has as well.
 llvm::Expected<std::string> joinModules(llvm::ArrayRef<CompiledKernel> kernels,

@@ -177,6 +177,19 @@ public:
   /// After the run.
   const String &failureReason() const { return reason; }
 
+  /// Of a device that is lost: its first and last dispatch of this run that
+  /// nobody knows to have ended.
+  void suspect(uint32_t first, uint32_t last) {
+    suspects.store(uint64_t(first) << 32 | last);
+  }
+  /// Whether there are such.
+  bool suspected(uint32_t &first, uint32_t &last) const {
+    uint64_t packed = suspects.load();
+    first = uint32_t(packed >> 32);
+    last = uint32_t(packed);
+    return packed != none;
+  }
+
   /// For another run. Who cancels meanwhile may come too late.
   void reset(const Clock &clock, uint64_t newDeadline);
   /// Of the clock; 0: none.
@@ -197,6 +210,7 @@ private:
   mutable std::atomic<bool> late{false}; // the deadline was why
   std::atomic<bool> cancelled{false};    // somebody's call was why
   std::atomic<uint64_t> failure{none};   // command << 32 | code; none
+  std::atomic<uint64_t> suspects{none};  // first << 32 | last; none
   String reason;                         // the device's, of the first failure
 };
 

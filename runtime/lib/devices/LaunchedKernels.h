@@ -49,6 +49,12 @@ public:
     ++launches;
     return true;
   }
+  /// The run has handed these of its commands over, first to last.
+  void hand(uint32_t from, uint32_t to) {
+    std::lock_guard<std::mutex> lock(mutex);
+    first = std::min(first, from);
+    last = to;
+  }
   /// Begins of all times, and whether somebody has to look.
   uint64_t soFar(bool &isExpected) {
     std::lock_guard<std::mutex> lock(mutex);
@@ -65,6 +71,7 @@ public:
       return false;
     if (seenLaunches == launches) {
       control = nullptr;
+      first = Command::none;
       traced.tell();
     }
     int32_t code = int32_t(words[0]);
@@ -74,9 +81,11 @@ public:
     words[0] = 0;
     return true;
   }
-  /// Nobody looks any more.
+  /// Nobody looks any more. The run hears what it was that may have failed.
   void drop() {
     std::lock_guard<std::mutex> lock(mutex);
+    if (control && first != Command::none)
+      control->suspect(first, last);
     control = nullptr;
     traced.drop();
   }
@@ -88,9 +97,10 @@ public:
 
 private:
   std::mutex mutex;
-  RunControl *control = nullptr; // null: there is none
-  uint64_t launches = 0;         // begins of all times
-  Traced traced;                 // GpuTrace or such
+  RunControl *control = nullptr;            // null: there is none
+  uint64_t launches = 0;                    // begins of all times
+  uint32_t first = Command::none, last = 0; // of its commands, handed over
+  Traced traced;                            // GpuTrace or such
 };
 
 } // namespace ashlar::runtime

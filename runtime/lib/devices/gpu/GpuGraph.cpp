@@ -46,7 +46,7 @@ Status GpuQueue::capture(const CommandList &list, CommandRange range,
     return {};
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
-  auto made = std::make_unique<GpuGraph>(device, hasLaunches);
+  auto made = std::make_unique<GpuGraph>(device, hasLaunches, range);
   const void *call = &api.BeginCapture;
   Graph graph = nullptr;
   Code code = api.BeginCapture(stream, threadLocal);
@@ -75,8 +75,10 @@ Status GpuQueue::launch(const GpuGraph &graph, RunControl &control) {
     return {};
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
-  if (graph.hasLaunches)
+  if (graph.hasLaunches) {
     ASHLAR_RETURN_IF_ERROR(expectFaults(control));
+    pending.hand(uint32_t(graph.range.begin), uint32_t(graph.range.end - 1));
+  }
   ASHLAR_RETURN_IF_ERROR(
       check(&api.GraphLaunch, api.GraphLaunch(graph.exec, stream)));
   bool isExpected;

@@ -91,6 +91,8 @@ Status GpuQueue::submit(const Submission &given) {
     if (isLaunch && !hasLaunched)
       ASHLAR_RETURN_IF_ERROR(expectFaults(given.control));
     hasLaunched |= isLaunch;
+    if (isLaunch)
+      pending.hand(uint32_t(i), uint32_t(i));
     if (isTraced)
       ASHLAR_RETURN_IF_ERROR(check(pending.trace([&](GpuTrace &traced) {
         return traced.begin(trace, list.labels[i], stream, trace->now());

@@ -51,8 +51,8 @@ private:
 class GpuGraph {
 public:
   ASHLAR_OWN_NEW
-  GpuGraph(const GpuDevice &device, bool hasLaunches)
-      : device(device), hasLaunches(hasLaunches) {}
+  GpuGraph(const GpuDevice &device, bool hasLaunches, CommandRange range)
+      : device(device), hasLaunches(hasLaunches), range(range) {}
   ~GpuGraph();
   GpuGraph(const GpuGraph &) = delete;
 
@@ -60,6 +60,7 @@ private:
   friend class GpuQueue;
   const GpuDevice &device;       // outlives it
   const bool hasLaunches;        // it then reads the fault, too
+  const CommandRange range;      // of the list
   gpu::GraphExec exec = nullptr; // null until captured
 };
 

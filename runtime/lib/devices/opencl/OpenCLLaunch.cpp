@@ -112,6 +112,7 @@ Status OpenCLQueue::submit(const Submission &given) {
       if (!hasLaunched)
         ASHLAR_RETURN_IF_ERROR(expectFaults(given.control));
       hasLaunched = true;
+      pending.hand(uint32_t(i), uint32_t(i));
       EventId event = nullptr;
       const uint64_t handed = trace ? trace->now() : 0;
       ASHLAR_RETURN_IF_ERROR(
