@@ -37,12 +37,12 @@ static uint64_t spillsOf(Assembled &all, StringRef symbol) {
 }
 
 llvm::Expected<std::vector<CompiledKernel>>
-MachineCodeWriter::compile(Kernels kernels, const Spilling &spilling,
-                           const WriteOptions &options) {
-  std::vector<CompiledKernel> codes(spilling.size());
-  std::vector<std::string> errors(spilling.size());
-  mlir::parallelFor(program.getContext(), 0, spilling.size(), [&](size_t i) {
-    auto code = compileKernel(kernels[spilling[i].first], machine, options);
+MachineCodeWriter::writeAnew(ArrayRef<CompiledKernel> kernels,
+                             const WriteWay &way) {
+  std::vector<CompiledKernel> codes(kernels.size());
+  std::vector<std::string> errors(kernels.size());
+  mlir::parallelFor(program.getContext(), 0, kernels.size(), [&](size_t i) {
+    auto code = cuda::writeAnew(kernels[i], machine, way);
     if (code)
       codes[i] = std::move(*code);
     else
@@ -84,39 +84,41 @@ llvm::Error MachineCodeWriter::takeFewerRegisters(
     const Assembler &assembler, Kernels kernels,
     llvm::MutableArrayRef<CompiledKernel> compiled, std::string &text,
     Assembled &assembled) {
+  // What wants more registers wants another strategy: ways save some bytes.
+  constexpr uint64_t most = 256;
   Spilling spilling;
   std::vector<CompiledKernel> codes;
   for (auto [i, kernel] : llvm::enumerate(kernels))
     if (uint64_t bytes = spillsOf(assembled, kernel.symbol);
-        bytes != 0 && isHot(compiled[i])) {
+        bytes != 0 && bytes <= most && isHot(compiled[i])) {
       spilling.emplace_back(i, bytes);
       codes.push_back(compiled[i]);
     }
   bool isBetter = false;
-  // Nothing is compiled again for one block alone.
+  // Nothing is written anew for one block alone.
   struct Way {
-    bool oneBlock, sinks, keepsLoops;
+    bool oneBlock;
+    WriteWay own;
   };
-  constexpr Way ways[] = {{true, false, false},
-                          {false, true, false},
-                          {true, true, false},
-                          {true, false, true},
-                          {true, true, true}};
-  Way last = {false, false, false};
+  constexpr Way ways[] = {
+      {true, {false, false, false}}, {false, {true, false, false}},
+      {true, {true, false, false}},  {false, {false, true, false}},
+      {true, {false, true, false}},  {true, {false, false, true}},
+      {true, {true, false, true}}};
+  auto key = [](const WriteWay &way) {
+    return std::tuple(way.sinks, way.keepsAddresses, way.keepsLoops);
+  };
+  WriteWay last;
   for (const Way &way : ways) {
     if (spilling.empty())
       break;
-    if (way.sinks != last.sinks || way.keepsLoops != last.keepsLoops) {
-      WriteOptions other = write;
-      other.sinks = way.sinks;
-      other.keepsLoops = way.keepsLoops;
-      other.saveTemps.clear();
-      auto made = compile(kernels, spilling, other);
+    if (key(way.own) != key(last)) {
+      auto made = writeAnew(codes, way.own);
       if (!made)
         return made.takeError();
       codes = std::move(*made);
     }
-    last = way;
+    last = way.own;
     std::vector<CompiledKernel> asked = codes;
     if (way.oneBlock)
       llvm::for_each(asked, askForOneBlock);

@@ -35,10 +35,9 @@ private:
                                      std::string &text);
   /// Kernels by their numbers, and how many bytes each spills.
   using Spilling = llvm::SmallVector<std::pair<size_t, uint64_t>>;
-  /// Of each of them, as `options` say.
+  /// Each of them in another way.
   llvm::Expected<std::vector<CompiledKernel>>
-  compile(Kernels kernels, const Spilling &spilling,
-          const WriteOptions &options);
+  writeAnew(llvm::ArrayRef<CompiledKernel> kernels, const WriteWay &way);
   llvm::Expected<bool> tryOther(const Assembler &assembler, Kernels kernels,
                                 llvm::MutableArrayRef<CompiledKernel> compiled,
                                 llvm::ArrayRef<CompiledKernel> codes,

@@ -6,9 +6,12 @@
 #include "LineTables.h"
 #include "PtxWriter.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/OptBisect.h"
 
 using namespace llvm;
 using namespace ashlar;
@@ -96,6 +99,15 @@ static void keepLoops(Function &function) {
     loop->setLoopAlreadyUnrolled();
 }
 
+static Error writeText(Module &module, TargetMachine &target,
+                       CompiledKernel &kernel) {
+  auto text = writeAssembly(module, target);
+  if (!text)
+    return text.takeError();
+  kernel.text.assign(text->data(), text->size());
+  return Error::success();
+}
+
 Expected<CompiledKernel>
 ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
                             const MachineModel &machine,
@@ -127,24 +139,59 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
     return error;
   if (Error error = optimizeModule(*module, **target, joiningPasses))
     return error;
-  if (options.sinks)
-    if (Error error = optimizeModule(*module, **target,
-                                     "function(sink,instcombine<"
-                                     "no-verify-fixpoint>)"))
-      return error;
   if (Error error = diagnostics.take())
     return error;
-  if (options.keepsLoops)
-    keepLoops(entry);
   if (lines)
     lines->nameFiles(entry);
   saveText(options.saveTemps, kernel.symbol + ".opt.ll", *module);
   if (Error error = checkCalls(*module, "PTX", "cuda"))
     return error;
-  auto text = writeAssembly(*module, **target);
-  if (!text)
-    return text.takeError();
-  return CompiledKernel{std::string(text->data(), text->size()), sharedBytes};
+  CompiledKernel compiled;
+  compiled.sharedBytes = sharedBytes;
+  raw_string_ostream stream(compiled.optimized);
+  WriteBitcodeToFile(*module, stream);
+  if (Error error = writeText(*module, **target, compiled))
+    return error;
+  return compiled;
+}
+
+namespace {
+/// All passes but the one that gives each use of a loop's address a register.
+struct KeptAddresses : OptPassGate {
+  bool shouldRunPass(StringRef pass, StringRef) const override {
+    return pass != "Loop Strength Reduction";
+  }
+  bool isEnabled() const override { return true; }
+};
+} // namespace
+
+Expected<CompiledKernel> ashlar::cuda::writeAnew(const CompiledKernel &kernel,
+                                                 const MachineModel &machine,
+                                                 const WriteWay &way) {
+  LLVMContext context;
+  KeptAddresses gate;
+  if (way.keepsAddresses)
+    context.setOptPassGate(gate);
+  auto target = createTargetMachine(machine, {});
+  if (!target)
+    return target.takeError();
+  auto module =
+      parseBitcodeFile(MemoryBufferRef(kernel.optimized, "kernel"), context);
+  if (!module)
+    return module.takeError();
+  if (way.sinks)
+    if (Error error =
+            optimizeModule(**module, **target,
+                           "function(sink,instcombine<no-verify-fixpoint>)"))
+      return error;
+  if (way.keepsLoops)
+    for (Function &function : **module)
+      if (!function.isDeclaration())
+        keepLoops(function);
+  CompiledKernel anew = kernel;
+  if (Error error = writeText(**module, **target, anew))
+    return error;
+  return anew;
 }
 
 void ashlar::cuda::askForOneBlock(CompiledKernel &kernel) {

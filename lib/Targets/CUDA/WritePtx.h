@@ -12,12 +12,18 @@
 
 namespace ashlar::cuda {
 
-struct WriteOptions {
-  bool optimize = true;
-  /// Values are computed where they are used, not ahead: in fewer registers.
+/// Ways to the same kernel in fewer registers.
+struct WriteWay {
+  /// Values are computed where they are used, not ahead.
   bool sinks = false;
+  /// Addresses in loops stay what they are: none is kept for each use of one.
+  bool keepsAddresses = false;
   /// The assembler unrolls no loops.
   bool keepsLoops = false;
+};
+
+struct WriteOptions {
+  bool optimize = true;
   bool hasLines = false; ///< that name nodes
   std::string saveTemps;
 };
@@ -26,6 +32,7 @@ struct WriteOptions {
 struct CompiledKernel {
   std::string text;
   uint64_t sharedBytes = 0; ///< that its launch has to ask for
+  std::string optimized;    ///< LLVM's bitcode, of which the text was made
 };
 
 /// A kernel behind its entry. Thread-safe for different modules. Where LLVM
@@ -33,6 +40,11 @@ struct CompiledKernel {
 llvm::Expected<CompiledKernel>
 compileKernel(const cpu::LoweredKernels::Kernel &kernel,
               const MachineModel &machine, const WriteOptions &options);
+
+/// Its text made anew, in another way.
+llvm::Expected<CompiledKernel> writeAnew(const CompiledKernel &kernel,
+                                         const MachineModel &machine,
+                                         const WriteWay &way);
 
 /// The assembler need not spare registers so that more blocks run at once, for
 /// which it keeps a few bytes in memory.
