@@ -49,6 +49,7 @@ public:
     search();
     return std::move(choice);
   }
+  int64_t rowsBeside(int64_t vectors) { return innerSizes(vectors).back(); }
 
 private:
   /// Vectors, then a unit whose registers are matrices.
@@ -312,4 +313,8 @@ private:
 
 BoxChoice ashlar::chooseBoxes(const ContractShape &shape) {
   return BoxChooser(shape).run();
+}
+
+int64_t ashlar::mostRows(const ContractShape &shape, int64_t vectors) {
+  return BoxChooser(shape).rowsBeside(vectors);
 }

@@ -317,6 +317,30 @@ bool SizedCompilation::lookAlong(size_t symbol, int64_t way) {
   return false;
 }
 
+/// Transforms of convolutions that are chosen for the largest sizes may be slow
+/// at the smallest: where there are any, these are predicted there first.
+CompileResult SizedCompilation::readLargest(View &view) {
+  SizePoint largest, smallest;
+  for (const SizeRange &range : options.sizes) {
+    largest.push_back(range.maximum);
+    smallest.push_back(range.minimum);
+  }
+  bool isFirst = choices->isEmpty();
+  CompileResult result = readAt(largest, Stage::Fuse, view, log);
+  if (result.status != CompileStatus::Done || !isFirst || smallest == largest ||
+      !choices->hasTransforms())
+    return result;
+  auto ofLargest = std::exchange(choices, std::make_shared<FirstChoices>());
+  bool isRead = canBeRead(smallest);
+  auto ofSmallest = std::exchange(choices, ofLargest);
+  if (!isRead)
+    return result;
+  choices->clear();
+  choices->adopt(*ofSmallest, FirstChoices::Kind::WinogradCycles);
+  view = View();
+  return readAt(largest, Stage::Fuse, view, log);
+}
+
 /// Looks at sizes along each symbol by itself, beyond the largest size or,
 /// where the model is another one there, below; then at some along all symbols.
 CompileResult SizedCompilation::readAll() {
@@ -324,7 +348,7 @@ CompileResult SizedCompilation::readAll() {
   for (const SizeRange &range : options.sizes)
     largest.push_back(range.maximum);
   View view;
-  CompileResult result = readAt(largest, Stage::Fuse, view, log);
+  CompileResult result = readLargest(view);
   if (result.status != CompileStatus::Done)
     return result;
   points.push_back(largest);

@@ -49,6 +49,9 @@ int64_t groupsTogether(const ContractShape &shape, const MultiplyUnit &unit);
 
 BoxChoice chooseBoxes(const ContractShape &shape);
 
+/// Of a box of so many vectors, no windows: rows that there are registers for.
+int64_t mostRows(const ContractShape &shape, int64_t vectors);
+
 } // namespace ashlar
 
 #endif // ASHLAR_COST_CHOOSEBOXES_H

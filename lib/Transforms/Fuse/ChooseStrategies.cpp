@@ -60,7 +60,9 @@ public:
                                int64_t scratchBytes = 0) {
     BoxChoice choice = chooseBoxes(*this);
     candidates = std::move(choice.candidates);
-    own = bestWith(columns, choice.best).value_or(choice.best);
+    own = bestWith(columns, choice.best)
+              .value_or(core.openSizes ? bestForFewRows(choice.best)
+                                       : choice.best);
     take(own);
     LogicalResult fits = tuned ? takeTuned() : success();
     chooseChunks();
@@ -127,6 +129,35 @@ private:
     for (auto [i, each] : llvm::enumerate(candidates))
       if (boxOf(*this, each).back() == columns &&
           (!best || each.cost < candidates[*best].cost))
+        best = i;
+    return best;
+  }
+
+  /// Per vector of results, where there are fewer rows than boxes have.
+  double costOfFewRows(const BoxCandidate &candidate) {
+    double cost = 0;
+    for (int64_t rows : {1, 2, 4}) {
+      double vectors = double(candidate.vectors);
+      cost += std::max(double(rows) * vectors / core.multiplyAddsPerCycle,
+                       (double(rows) + vectors) / core.loadsPerCycle) /
+              vectors;
+    }
+    return cost;
+  }
+
+  /// Columns are those of all sizes, of which the small ones have few rows.
+  /// Where others are hardly slower for the largest and much faster for few
+  /// rows, these are taken.
+  size_t bestForFewRows(size_t ofLargest) {
+    constexpr double hardly = 1.05, much = 0.8;
+    const BoxCandidate &largest = candidates[ofLargest];
+    if (inA(last) || largest.unit || countRows() < 2)
+      return ofLargest;
+    size_t best = ofLargest;
+    for (auto [i, each] : llvm::enumerate(candidates))
+      if (!each.unit && each.cost <= hardly * largest.cost &&
+          costOfFewRows(each) <= much * costOfFewRows(largest) &&
+          (best == ofLargest || each.cost < candidates[best].cost))
         best = i;
     return best;
   }
@@ -303,6 +334,13 @@ private:
       else if (!inA(d))
         n.push_back(d);
     }
+    SmallVector<NamedAttribute> hints = {
+        b.getNamedAttr("unroll", b.getI64IntegerAttr(4))};
+    if (int64_t rows = core.openSizes && !inA(last) && !candidates[chosen].unit
+                           ? mostRows(*this, candidates[chosen].vectors)
+                           : 0;
+        rows > candidates[chosen].rows)
+      hints.push_back(b.getNamedAttr("edge_rows", b.getI64IntegerAttr(rows)));
     SmallVector<int64_t> shape;
     const MultiplyUnit *matrix = candidates[chosen].unit;
     if (matrix)
@@ -313,8 +351,7 @@ private:
         shape, m, n, k, group, lanesOfBoth, levels, hops,
         matrix ? StringRef(matrix->accumulatorSpace) : "vectors",
         promotes ? int64_t(levels.size()) - 1 : -1, /*masked=*/{},
-        /*partials=*/"", /*roles=*/{},
-        b.getDictionaryAttr(b.getNamedAttr("unroll", b.getI64IntegerAttr(4))));
+        /*partials=*/"", /*roles=*/{}, b.getDictionaryAttr(hints));
   }
 
   int64_t bytesOf(Value value) { return byteSize(value.getType()); }
@@ -346,9 +383,15 @@ private:
     int64_t parts = fitting;
     if (a >= bBytes && boxes < wanted)
       parts = std::max(parts, wanted);
+    // Of rows of rows as well, as long as a part is no more than one worker may
+    // have of others: a small size then has its rows in one box.
+    bool keepsOuter = core.openSizes && rowDims.size() == 2 &&
+                      box[rowDims[1]] == 1 && parts > 1 &&
+                      work <= 1024.0 * 1024 * double(parts) &&
+                      sizes[rowDims[0]] >= parts * box[rowDims[0]];
     if (parts > 1)
       for (unsigned d = 0; d != last && parts > 1; ++d)
-        if (isRow(d) && sizes[d] > box[d]) {
+        if (isRow(d) && sizes[d] > box[d] && !(keepsOuter && d == rowDims[1])) {
           int64_t boxesOfDim = llvm::divideCeil(sizes[d], box[d]);
           int64_t perWorker =
               std::max<int64_t>(1, boxesOfDim / std::min(parts, boxesOfDim));

@@ -372,12 +372,22 @@ struct FormWinograd : ashlar::impl::FormWinogradPassBase<FormWinograd> {
         convolutions.push_back(std::move(*found));
     });
     constexpr auto kind = FirstChoices::Kind::Winograd;
-    if (choices)
+    constexpr auto ofCycles = FirstChoices::Kind::WinogradCycles;
+    if (choices) {
       first = choices->find(getOperation(), kind);
-    for (Convolution &convolution : convolutions)
-      note(rewrite(convolution));
-    if (choices)
+      smallest = choices->find(getOperation(), ofCycles);
+      if (smallest.size() != convolutions.size() * numbers)
+        smallest.clear();
+    }
+    for (Convolution &convolution : convolutions) {
+      size_t at = cycles.size();
+      cycles.resize(at + numbers);
+      note(rewrite(convolution, MutableArrayRef(cycles).drop_front(at)));
+    }
+    if (choices) {
       choices->note(getOperation(), kind, std::move(found));
+      choices->note(getOperation(), ofCycles, std::move(cycles));
+    }
   }
 
 private:
@@ -400,22 +410,22 @@ private:
                         llvm::bit_cast<int64_t>(choice.error));
   }
 
-  /// Whoever reads results and operands of the epilogue in steps of lanes needs
-  /// to know how long they are.
-  static bool lanesAreNeighbours(tile::ContractOp op) {
-    unsigned last = 3;
-    for (AffineMap map :
-         llvm::drop_begin(op.getMaps().getAsValueRange<AffineMapAttr>(), 2))
-      for (auto [i, expr] : llvm::enumerate(map.getResults()))
-        if (expr.isFunctionOfDim(last) &&
-            !llvm::all_of(map.getResults().drop_front(i + 1),
-                          llvm::IsaPred<AffineConstantExpr>))
-          return false;
-    return true;
+  /// What it takes at the smallest sizes; 0: not known.
+  int64_t smallestCycles(int64_t outputs) const {
+    size_t at = found.size() + outputs / 2;
+    return at < smallest.size() ? smallest[at] : 0;
+  }
+  /// Of open sizes: whether `plan` is hardly slower at the largest sizes than
+  /// `best` and faster at the smallest.
+  bool suitsAllSizes(const Plan &plan, const Plan &best) const {
+    constexpr double hardly = 1.15;
+    int64_t own = smallestCycles(plan.outputs),
+            other = smallestCycles(best.outputs);
+    return own != 0 && own < other && plan.cycles <= hardly * best.cycles;
   }
 
-  /// Says what it became.
-  Choice rewrite(Convolution &convolution) {
+  /// Says what it became; notes what it takes `cycles`.
+  Choice rewrite(Convolution &convolution, MutableArrayRef<int64_t> cycles) {
     tile::ContractOp op = convolution.op;
     std::optional<Choice> before = firstChoice();
     TypedAttr constant = constantBehindReshapes(op.getB());
@@ -430,16 +440,17 @@ private:
     Weights weights(constant, convolution.weights, convolution.sizes);
     if (!weights.isValid())
       return refuse("its weights cannot be read");
-    if (openSizes && !lanesAreNeighbours(op))
-      return refuse("sizes are open and its channels do not lie side by side");
     // Worth its weights only where time is gained.
     Plan best = planFor(convolution, core, 0, openSizes, 0);
+    const Plan plain = best;
     const double direct = best.cycles;
     double error = 0;
+    cycles[0] = int64_t(direct);
     std::string tried;
     best.cycles *= 0.9;
     for (int64_t outputs : {2, 4}) {
       Plan plan = planFor(convolution, core, outputs, openSizes, scratchBytes);
+      cycles[outputs / 2] = int64_t(plan.cycles);
       if (wantsRemarks(op))
         tried +=
             llvm::formatv("; F({0},3) would take {1:f0}", outputs, plan.cycles);
@@ -453,9 +464,17 @@ private:
                                estimate, maximumError);
         continue;
       }
+      if (!before && best.outputs != 0 && suitsAllSizes(best, plan))
+        continue;
       best = plan;
       error = estimate;
     }
+    if (!before && best.outputs != 0 && suitsAllSizes(plain, best))
+      return refuse(llvm::formatv(
+          "sizes are open, and for the smallest {0} cycles directly are fewer "
+          "than {1}; for the largest, {2:f0} are hardly more than {3:f0}",
+          smallestCycles(0), smallestCycles(best.outputs), direct,
+          best.cycles));
     if (best.outputs == 0)
       return refuse(llvm::formatv("no transform gains a tenth within the "
                                   "error: {0:f0} cycles directly{1}",
@@ -556,8 +575,8 @@ private:
   int64_t scratchBytes = 0;
   std::shared_ptr<FirstChoices> choices;
   bool sizesOnly = false;
-  static constexpr size_t numbers = 3; ///< for each convolution
-  std::vector<int64_t> first, found;
+  static constexpr size_t numbers = FirstChoices::winogradNumbers;
+  std::vector<int64_t> first, found, smallest, cycles;
 };
 } // namespace
 

@@ -272,6 +272,22 @@ private:
     write();
   }
 
+  /// Lanes may lie as far apart as a row that the running program knows is
+  /// long.
+  Value loadLanes(const OpenLine &line, Value place, int64_t width,
+                  int64_t used) {
+    std::optional<int64_t> step = getConstantIntValue(line.steps[3]);
+    return step ? load(line, place, *step, width, used)
+                : loadApart(line, place, cast<Value>(line.steps[3]), width,
+                            used);
+  }
+  void storeLanes(const OpenLine &line, Value place, Value value,
+                  int64_t used) {
+    if (std::optional<int64_t> step = getConstantIntValue(line.steps[3]))
+      return store(line, place, *step, value, used);
+    storeApart(line, place, cast<Value>(line.steps[3]), value, used);
+  }
+
   void transformResults(Value products) {
     Line source(b, products, b.getMultiDimIdentityMap(3));
     SmallVector<OpenLine> epilogue;
@@ -279,10 +295,6 @@ private:
       epilogue.emplace_back(b, operand, op.getMap(i));
     OpenLine target(b, op.getInit(), op.getResultMap());
     int64_t size = transform.outputs, reach = transform.places();
-    // FormWinograd sees to it that lanes lie a known distance apart.
-    auto lanesOf = [](const OpenLine &line) {
-      return *getConstantIntValue(line.steps[3]);
-    };
     boxes->forEach([&](const WinogradBox &box) {
       forEachVector(filters, [&](Value at, int64_t width, int64_t used) {
         Value from = boxPlace(source, box, at);
@@ -308,10 +320,10 @@ private:
           SmallVector<Value> arguments = {sums[u][v]};
           for (auto [line, at] : llvm::zip(epilogue, bases))
             arguments.push_back(
-                load(line, placeOf(line, at), lanesOf(line), width, used));
+                loadLanes(line, placeOf(line, at), width, used));
           Value result =
               emitVectorBody(b, &op.getBody().front(), arguments, width)[0];
-          store(target, placeOf(target, base), lanesOf(target), result, used);
+          storeLanes(target, placeOf(target, base), result, used);
         };
         for (int64_t u = 0; u != box.high; ++u)
           for (int64_t v = 0; v != box.wide; ++v)

@@ -168,8 +168,12 @@ Value VectorWriter::stepAlong(Line &line, unsigned dim) {
 Value VectorWriter::loadAlong(Line &line, Value place, unsigned dim,
                               int64_t lanes, int64_t used) {
   Value step = stepAlong(line, dim);
-  if (!step)
-    return load(line, place, line.steps[dim], lanes, used);
+  return step ? loadApart(line, place, step, lanes, used)
+              : load(line, place, line.steps[dim], lanes, used);
+}
+
+Value VectorWriter::loadApart(const LineMemory &line, Value place, Value step,
+                              int64_t lanes, int64_t used) {
   auto type = VectorType::get({lanes}, line.element);
   Value value = arith::ConstantOp::create(b, b.getZeroAttr(type));
   for (int64_t lane = 0; lane != used; ++lane) {
@@ -184,8 +188,12 @@ Value VectorWriter::loadAlong(Line &line, Value place, unsigned dim,
 void VectorWriter::storeAlong(Line &line, Value place, unsigned dim,
                               Value value, int64_t used) {
   Value step = stepAlong(line, dim);
-  if (!step)
-    return store(line, place, line.steps[dim], value, used);
+  step ? storeApart(line, place, step, value, used)
+       : store(line, place, line.steps[dim], value, used);
+}
+
+void VectorWriter::storeApart(const LineMemory &line, Value place, Value step,
+                              Value value, int64_t used) {
   for (int64_t lane = 0; lane != used; ++lane) {
     Value scalar = vector::ExtractOp::create(b, value, lane);
     memref::StoreOp::create(b, scalar, line.memory, ValueRange{place});

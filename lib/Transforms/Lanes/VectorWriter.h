@@ -65,12 +65,17 @@ protected:
   /// `lanes` elements from `place` on, `step` apart; the first `used` count.
   mlir::Value load(const LineMemory &line, mlir::Value place, int64_t step,
                    int64_t lanes, int64_t used);
+  /// `step` apart, which the running program knows.
+  mlir::Value loadApart(const LineMemory &line, mlir::Value place,
+                        mlir::Value step, int64_t lanes, int64_t used);
   /// As far apart as `dim` of the line says.
   mlir::Value loadAlong(Line &line, mlir::Value place, unsigned dim,
                         int64_t lanes, int64_t used);
   /// The first `used` lanes of `value` to elements `step` apart.
   void store(const LineMemory &line, mlir::Value place, int64_t step,
              mlir::Value value, int64_t used);
+  void storeApart(const LineMemory &line, mlir::Value place, mlir::Value step,
+                  mlir::Value value, int64_t used);
   void storeAlong(Line &line, mlir::Value place, unsigned dim,
                   mlir::Value value, int64_t used);
 

@@ -70,6 +70,11 @@ private:
   void emitLoop(unsigned depth);
   void emitMaskedLoop(unsigned depth);
   void emitOpenLoops(unsigned depth);
+  SmallVector<int64_t> openSteps(unsigned d);
+  Value endOfSteps(Value from, Value to, int64_t step);
+  int64_t rowsAtOnce(unsigned d);
+  bool isOverRowsOfRows(unsigned depth);
+  void emitRowsOfRows(unsigned depth);
   /// The end of the box that `d` stands in, and of the dim, where it is masked.
   Value endOfBox(unsigned d);
 

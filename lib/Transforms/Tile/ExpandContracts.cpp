@@ -353,25 +353,10 @@ void ContractExpander::emitOpenLoops(unsigned depth) {
     emitLoops(depth + 1);
     return;
   }
-  SmallVector<int64_t> steps = {largest[d]};
-  // Lanes are left in numbers of which most fill a vector, rows in powers of
-  // two: one by one, each would read all of b again.
-  for (int64_t lanes : {16, 4})
-    if (d + 1 == numParallel && lanes < steps.back())
-      steps.push_back(lanes);
-  while (d + 1 != numParallel && steps.back() > 2)
-    steps.push_back(int64_t(llvm::bit_ceil(uint64_t(steps.back())) / 2));
-  if (steps.back() != 1)
-    steps.push_back(1);
   Value from = valueOf(at[d]);
-  for (int64_t step : steps) {
+  for (int64_t step : openSteps(d)) {
     OpBuilder::InsertionGuard guard(b);
-    Value to = high[d];
-    AffineExpr x = b.getAffineSymbolExpr(0), y = b.getAffineSymbolExpr(1);
-    if (step != 1)
-      to = affine::AffineApplyOp::create(
-          b, AffineMap::get(0, 2, x + (y - x).floorDiv(step) * step),
-          ValueRange{from, high[d]});
+    Value to = endOfSteps(from, high[d], step);
     auto loop = scf::ForOp::create(b, from, to, index(step));
     from = to;
     b.setInsertionPointToStart(loop.getBody());
@@ -381,11 +366,106 @@ void ContractExpander::emitOpenLoops(unsigned depth) {
   }
 }
 
+/// Of boxes along a dim whose size is a value: whole ones, then smaller and
+/// smaller ones.
+llvm::SmallVector<int64_t> ContractExpander::openSteps(unsigned d) {
+  llvm::SmallVector<int64_t> steps = {largest[d]};
+  // Lanes are left in numbers of which most fill a vector, rows in powers of
+  // two: one by one, each would read all of b again.
+  for (int64_t lanes : {16, 4})
+    if (d + 1 == numParallel && lanes < steps.back())
+      steps.push_back(lanes);
+  while (d + 1 != numParallel && steps.back() > 2)
+    steps.push_back(int64_t(llvm::bit_ceil(uint64_t(steps.back())) / 2));
+  if (steps.back() != 1)
+    steps.push_back(1);
+  return steps;
+}
+
+/// Behind the last whole step.
+Value ContractExpander::endOfSteps(Value from, Value to, int64_t step) {
+  AffineExpr x = b.getAffineSymbolExpr(0), y = b.getAffineSymbolExpr(1);
+  if (step == 1)
+    return to;
+  return affine::AffineApplyOp::create(
+      b, AffineMap::get(0, 2, x + (y - x).floorDiv(step) * step),
+      ValueRange{from, to});
+}
+
+/// Of a dim, for one worker at most.
+int64_t ContractExpander::rowsAtOnce(unsigned d) {
+  int64_t part = strategy.getWorkerTile(d);
+  return part ? std::min(part, sizes[d]) : sizes[d];
+}
+
+/// Whether this loop goes over rows one by one, and the next one over rows of
+/// an open size in boxes, all of which read the same of b.
+bool ContractExpander::isOverRowsOfRows(unsigned depth) {
+  if (depth + 1 >= numOutside || strategy.isMatrix() || strategy.isShared())
+    return false;
+  unsigned outer = loops[depth].dim, inner = loops[depth + 1].dim;
+  auto isOnce = [&](unsigned d) {
+    return llvm::count_if(loops, [&](Loop loop) { return loop.dim == d; }) == 1;
+  };
+  auto isRow = [&](unsigned d) {
+    return d + 1 != numParallel && !strategy.isMasked(d) && isOnce(d) &&
+           !op.getBMap().isFunctionOfDim(d);
+  };
+  return isRow(outer) && isRow(inner) && open[inner] && largest[outer] == 1 &&
+         rowsAtOnce(outer) > 1 && largest[inner] > 1;
+}
+
+/// What is left over of a row of boxes comes with that of other rows in one box
+/// as far as it has room for them: by itself, it would read all of b for a few
+/// sums, of which a small size has no others.
+void ContractExpander::emitRowsOfRows(unsigned depth) {
+  unsigned outer = loops[depth].dim, inner = loops[depth + 1].dim;
+  llvm::SaveAndRestore outerPlace(at[outer]), innerPlace(at[inner]);
+  llvm::SaveAndRestore outerSize(box[outer]), innerSize(box[inner]);
+  Value first = valueOf(at[outer]), from = valueOf(at[inner]);
+  auto enter = [&](unsigned d, Value begin, Value end, int64_t step) {
+    auto loop = scf::ForOp::create(b, begin, end, index(step));
+    b.setInsertionPointToStart(loop.getBody());
+    at[d] = loop.getInductionVar();
+    box[d] = step;
+  };
+  for (int64_t step : openSteps(inner)) {
+    OpBuilder::InsertionGuard guard(b);
+    Value to = endOfSteps(from, high[inner], step);
+    if (step == largest[inner]) {
+      enter(outer, first, high[outer], 1);
+      enter(inner, from, to, step);
+      emitLoops(depth + 2);
+      from = to;
+      continue;
+    }
+    enter(inner, from, to, step);
+    auto most = strategy.getHints().getAs<IntegerAttr>("edge_rows");
+    int64_t room = most ? most.getInt() : largest[inner];
+    int64_t together = int64_t(
+        llvm::bit_floor(uint64_t(std::min(room / step, rowsAtOnce(outer)))));
+    SmallVector<int64_t> rowSteps = {together};
+    if (together != 1)
+      rowSteps.push_back(1);
+    Value row = first;
+    for (int64_t rows : rowSteps) {
+      OpBuilder::InsertionGuard inside(b);
+      Value last = endOfSteps(row, high[outer], rows);
+      enter(outer, row, last, rows);
+      row = last;
+      emitLoops(depth + 2);
+    }
+    from = to;
+  }
+}
+
 /// What is left over at the end of a dim gets a box of its own size.
 void ContractExpander::emitLoop(unsigned depth) {
   auto [d, level, tile] = loops[depth];
   if (strategy.isMasked(d))
     return emitMaskedLoop(depth);
+  if (isOverRowsOfRows(depth))
+    return emitRowsOfRows(depth);
   if (open[d])
     return emitOpenLoops(depth);
   // A box of one where steps are values, once nothing cuts it further.

@@ -25,6 +25,8 @@ public:
     Rows,         ///< of each linalg.generic: whose rows it shares
     Winograd,     ///< of each convolution: results along a dim of a box, 0 for
                   ///< none; columns of a panel; bits of the estimated error
+    WinogradCycles, ///< of each convolution: directly, by boxes of two results
+                    ///< and of four
   };
 
   /// What a contraction is predicted to take at some sizes beside columns for
@@ -47,6 +49,35 @@ public:
     std::lock_guard<std::mutex> guard(mutex);
     choices.try_emplace(keyOf(function, kind), std::move(all));
   }
+
+  /// Notes what `other` says of one kind.
+  void adopt(const FirstChoices &other, Kind kind) {
+    std::scoped_lock guard(mutex, other.mutex);
+    for (auto &[key, all] : other.choices)
+      if (std::get<Kind>(key) == kind)
+        choices.try_emplace(key, all);
+  }
+  bool isEmpty() const {
+    std::lock_guard<std::mutex> guard(mutex);
+    return choices.empty();
+  }
+  void clear() {
+    std::lock_guard<std::mutex> guard(mutex);
+    choices.clear();
+    losses.clear();
+  }
+  /// Whether a convolution goes through transforms.
+  bool hasTransforms() const {
+    std::lock_guard<std::mutex> guard(mutex);
+    for (auto &[key, all] : choices)
+      for (size_t i = 0;
+           std::get<Kind>(key) == Kind::Winograd && i < all.size();
+           i += winogradNumbers)
+        if (all[i] != 0)
+          return true;
+    return false;
+  }
+  static constexpr size_t winogradNumbers = 3; ///< of each convolution
 
   /// Of contraction `number` of a function.
   void noteLoss(mlir::func::FuncOp function, size_t number, Loss loss) {

@@ -278,6 +278,11 @@ LogicalResult StrategyAttr::verify(
       return error() << "expected 'unroll' of 1 or more terms, found "
                      << unroll;
   }
+  if (Attribute most = hints.get("edge_rows")) {
+    auto rows = dyn_cast<IntegerAttr>(most);
+    if (!rows || rows.getInt() < 1)
+      return error() << "expected 'edge_rows' of 1 or more, found " << most;
+  }
   if (Attribute raster = hints.get("raster")) {
     auto tiles = dyn_cast<IntegerAttr>(raster);
     if (!tiles || tiles.getInt() < 1)
