@@ -48,7 +48,7 @@ private:
     bool isSeen = false; ///< each row sees all of them
   };
 
-  // Where boxes begin and how operands come.
+  // Where boxes begin and end, in HeldAttentionBoxes.cpp.
   mlir::LogicalResult makeBoxes();
   /// Dims that a caller chooses: what is not cut is not one of them.
   mlir::LogicalResult findOpen();
@@ -67,13 +67,15 @@ private:
   mlir::OpFoldResult most(llvm::ArrayRef<mlir::AffineExpr> exprs,
                           llvm::ArrayRef<mlir::OpFoldResult> dims,
                           mlir::ValueRange symbols = {});
+  /// `padded` becomes true where the box may reach beyond an end.
+  BoxView view(mlir::Value memory, mlir::AffineMap map, const Box &box,
+               llvm::ArrayRef<unsigned> dims, bool &padded);
+
+  // How operands come.
   void makeOperands();
   void emitGrid();
   llvm::StringRef scope();
   void makeRing(Operand &operand, const Box &box);
-  /// `padded` becomes true where the box may reach beyond an end.
-  BoxView view(mlir::Value memory, mlir::AffineMap map, const Box &box,
-               llvm::ArrayRef<unsigned> dims, bool &padded);
   void copy(Operand &operand, const Box &box);
   void wait(llvm::ArrayRef<Operand *> operands);
   /// Gives back a slot that nothing reads any more.

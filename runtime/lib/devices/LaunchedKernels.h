@@ -9,6 +9,8 @@
 #include "../OwnMemory.h"
 #include "Device.h"
 
+#include <algorithm>
+
 namespace ashlar::runtime {
 
 /// UNSUPPORTED unless workgroups have one dimension, no clusters, no memory but
