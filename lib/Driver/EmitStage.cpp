@@ -49,6 +49,7 @@ LogicalResult Compilation::emitPrograms(ModuleOp module) {
     emitOptions.triesAgain = [&, i = i](ModuleOp kernel) {
       return tries.refuse(i, kernel);
     };
+    emitOptions.mayTryAgain = tries.canRefuse(i);
     emitOptions.plain = hooks.steps <= unsigned(PipelineStep::OptimizeCode);
     if (failed(makeTempsFolder(targetNames[i], emitOptions.saveTemps)))
       return refuse();

@@ -28,15 +28,18 @@ void StrategyTries::begin(ModuleOp module,
     }
 }
 
-bool StrategyTries::refuse(size_t program, ModuleOp kernel) {
+bool StrategyTries::canRefuse(size_t program) const {
   // Each costs a compile; what then is left is said.
   constexpr unsigned most = 2;
-  if (program >= programs.size())
+  return program < programs.size() && programs[program].before &&
+         programs[program].tries != most;
+}
+
+bool StrategyTries::refuse(size_t program, ModuleOp kernel) {
+  if (!canRefuse(program) ||
+      !programs[program].refused->refuse(kernel.getLoc()))
     return false;
-  Program &own = programs[program];
-  if (!own.before || own.tries == most || !own.refused->refuse(kernel.getLoc()))
-    return false;
-  own.wantsMore = true;
+  programs[program].wantsMore = true;
   remark::missed(kernel.getLoc(), about(kernel, "Strategy", "strategy"))
       << "its registers do not suffice, as the assembler says: the next best "
          "strategy is tried";

@@ -24,6 +24,8 @@ public:
   bool isDone(size_t program) const {
     return program < programs.size() && programs[program].isDone;
   }
+  /// Whether its program may be compiled again.
+  bool canRefuse(size_t program) const;
   /// Of a kernel that wants more registers; whether its program will be
   /// compiled again.
   bool refuse(size_t program, mlir::ModuleOp kernel);

@@ -99,6 +99,12 @@ def cases():
         sizes = [[130 if d == "n" else d for d in shape] for shape in (x, w)]
         yield f"open {name}", matmul, [floats(*s) for s in sizes], product, (
             x, w), "--dim=n=1..20000" if name == "rows" else "--dim=n=1..200"
+    # Strides are sizes, too, of what lies inside two loops.
+    yield "open channels", helper.make_node(
+        "ReduceMean", ["x"], ["y"], axes=[1, 2], keepdims=0), (
+            floats(1, 40, 33, 70),), lambda x: [x.mean(
+                axis=(1, 2), dtype=np.float64)], (
+                    (1, 40, 33, "n"),), "--dim=n=1..200"
     for n in (16, 37, 100):
         for op, find in (("ReduceMax", np.max), ("ReduceMin", np.min)):
             yield f"{op} of {n} with NaN", helper.make_node(

@@ -90,6 +90,7 @@ struct EmitOptions {
   /// should be in registers. True: the program will be compiled again with
   /// another strategy, and nobody else is told; may be empty.
   std::function<bool(mlir::ModuleOp kernel)> triesAgain;
+  bool mayTryAgain = false; ///< it may say yes
   /// Set when the machine is at fault and not the compiler: a full disk; or the
   /// model, which an object cannot hold.
   bool *refused = nullptr;

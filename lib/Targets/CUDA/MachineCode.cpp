@@ -85,7 +85,7 @@ llvm::Error MachineCodeWriter::takeFewerRegisters(
     llvm::MutableArrayRef<CompiledKernel> compiled, std::string &text,
     Assembled &assembled) {
   // What wants more registers wants another strategy: ways save some bytes.
-  constexpr uint64_t most = 256;
+  const uint64_t most = options.mayTryAgain ? 256 : UINT64_MAX;
   Spilling spilling;
   std::vector<CompiledKernel> codes;
   for (auto [i, kernel] : llvm::enumerate(kernels))

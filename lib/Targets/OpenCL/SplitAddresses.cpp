@@ -19,10 +19,13 @@ struct Index {
 
 static std::optional<Index> readIndex(Value *value, const Loop &loop) {
   Index index;
-  Value *sum = value;
-  if (match(value, m_CombineOr(m_Mul(m_Value(sum), m_ConstantInt()),
-                               m_Shl(m_Value(sum), m_ConstantInt()))))
+  Value *sum = value, *factor = nullptr;
+  // A match that fails may have bound what it looked at.
+  if (match(value, m_CombineOr(m_Mul(m_Value(factor), m_ConstantInt()),
+                               m_Shl(m_Value(factor), m_ConstantInt())))) {
     index.scaled = cast<Instruction>(value);
+    sum = factor;
+  }
   if (!match(sum, m_AddLike(m_Value(index.changed), m_Value(index.kept))))
     return std::nullopt;
   if (loop.isLoopInvariant(index.changed))

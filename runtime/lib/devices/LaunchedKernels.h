@@ -55,7 +55,7 @@ public:
   void hand(uint32_t from, uint32_t to) {
     std::lock_guard<std::mutex> lock(mutex);
     first = std::min(first, from);
-    last = to;
+    last = std::max(last, to);
   }
   /// Begins of all times, and whether somebody has to look.
   uint64_t soFar(bool &isExpected) {
@@ -73,7 +73,7 @@ public:
       return false;
     if (seenLaunches == launches) {
       control = nullptr;
-      first = Command::none;
+      forget();
       traced.tell();
     }
     int32_t code = int32_t(words[0]);
@@ -89,6 +89,7 @@ public:
     if (control && first != Command::none)
       control->suspect(first, last);
     control = nullptr;
+    forget();
     traced.drop();
   }
   /// `with` is given what is traced.
@@ -98,6 +99,8 @@ public:
   }
 
 private:
+  void forget() { first = Command::none, last = 0; }
+
   std::mutex mutex;
   RunControl *control = nullptr;            // null: there is none
   uint64_t launches = 0;                    // begins of all times

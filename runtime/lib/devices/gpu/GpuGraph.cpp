@@ -75,15 +75,15 @@ Status GpuQueue::launch(const GpuGraph &graph, RunControl &control) {
     return {};
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
-  if (graph.hasLaunches) {
+  if (graph.hasLaunches)
     ASHLAR_RETURN_IF_ERROR(expectFaults(control));
-    pending.hand(uint32_t(graph.range.begin), uint32_t(graph.range.end - 1));
-  }
   ASHLAR_RETURN_IF_ERROR(
       check(&api.GraphLaunch, api.GraphLaunch(graph.exec, stream)));
   bool isExpected;
-  if (graph.hasLaunches)
+  if (graph.hasLaunches) {
+    pending.hand(uint32_t(graph.range.begin), uint32_t(graph.range.end - 1));
     readBehind = pending.soFar(isExpected);
+  }
   return {};
 }
 

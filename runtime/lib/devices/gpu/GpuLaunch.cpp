@@ -91,8 +91,6 @@ Status GpuQueue::submit(const Submission &given) {
     if (isLaunch && !hasLaunched)
       ASHLAR_RETURN_IF_ERROR(expectFaults(given.control));
     hasLaunched |= isLaunch;
-    if (isLaunch)
-      pending.hand(uint32_t(i), uint32_t(i));
     if (isTraced)
       ASHLAR_RETURN_IF_ERROR(check(pending.trace([&](GpuTrace &traced) {
         return traced.begin(trace, list.labels[i], stream, trace->now());
@@ -100,6 +98,8 @@ Status GpuQueue::submit(const Submission &given) {
     const void *call = nullptr;
     const Code code = give(list, uint32_t(i), given.counters, call);
     ASHLAR_RETURN_IF_ERROR(check(call, code));
+    if (isLaunch)
+      pending.hand(uint32_t(i), uint32_t(i));
     if (isTraced)
       ASHLAR_RETURN_IF_ERROR(check(
           pending.trace([&](GpuTrace &traced) { return traced.end(stream); })));

@@ -112,11 +112,11 @@ Status OpenCLQueue::submit(const Submission &given) {
       if (!hasLaunched)
         ASHLAR_RETURN_IF_ERROR(expectFaults(given.control));
       hasLaunched = true;
-      pending.hand(uint32_t(i), uint32_t(i));
       EventId event = nullptr;
       const uint64_t handed = trace ? trace->now() : 0;
       ASHLAR_RETURN_IF_ERROR(
           check(launch(list, uint32_t(i), trace ? &event : nullptr)));
+      pending.hand(uint32_t(i), uint32_t(i));
       if (event)
         pending.trace([&](OpenCLTrace &traced) {
           traced.add(trace, list.labels[i], event, handed);
