@@ -47,12 +47,10 @@ static Error inferStorageClasses(Module &module, TargetMachine &target) {
 
 /// As back ends for GPUs do and SPIR-V's does not: addresses some constant
 /// apart are one and that constant. A thread of many sums had registers for
-/// each. Short loops, which drivers' compilers unroll, are unrolled before.
+/// each. Loops stay: where they are unrolled here, Intel's compiler for
+/// processors crashes now and then (sycl-kernel-reduce-cross-barrier-values).
 static Error shareAddresses(Module &module, TargetMachine &target) {
   return runPasses(module, target, [](PassBuilder &b, ModulePassManager &all) {
-    if (Error error = b.parsePassPipeline(
-            all, "function(loop(loop-unroll-full),early-cse)"))
-      return error;
     all.addPass(createModuleToFunctionPassAdaptor(SplitAddressesPass()));
     return b.parsePassPipeline(
         all, "function(separate-const-offset-from-gep,slsr,early-cse,"
