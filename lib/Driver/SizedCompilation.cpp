@@ -319,12 +319,11 @@ bool SizedCompilation::lookAlong(size_t symbol, int64_t way) {
 
 /// Transforms of convolutions that are chosen for the largest sizes may be slow
 /// at the smallest: where there are any, these are predicted there first.
-CompileResult SizedCompilation::readLargest(View &view) {
-  SizePoint largest, smallest;
-  for (const SizeRange &range : options.sizes) {
-    largest.push_back(range.maximum);
+CompileResult SizedCompilation::readLargest(const SizePoint &largest,
+                                            View &view) {
+  SizePoint smallest;
+  for (const SizeRange &range : options.sizes)
     smallest.push_back(range.minimum);
-  }
   bool isFirst = choices->isEmpty();
   CompileResult result = readAt(largest, Stage::Fuse, view, log);
   if (result.status != CompileStatus::Done || !isFirst || smallest == largest ||
@@ -348,7 +347,7 @@ CompileResult SizedCompilation::readAll() {
   for (const SizeRange &range : options.sizes)
     largest.push_back(range.maximum);
   View view;
-  CompileResult result = readLargest(view);
+  CompileResult result = readLargest(largest, view);
   if (result.status != CompileStatus::Done)
     return result;
   points.push_back(largest);

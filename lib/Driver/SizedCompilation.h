@@ -74,7 +74,7 @@ private:
   // SizedCompilation.cpp
   void findSizedOps();
   void makeRoom();
-  CompileResult readLargest(View &view);
+  CompileResult readLargest(const SizePoint &largest, View &view);
   CompileResult readAll();
   bool take(const SizePoint &point);
   bool numbersGrowEvenly(size_t begin, llvm::ArrayRef<int64_t> times) const;

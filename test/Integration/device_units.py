@@ -8,11 +8,11 @@ are a little larger), alone, with copies that workgroups share and with results
 that leave by another, however small the product: random sizes, transposes,
 batches and epilogues of f16 and bf16, weights of a few bits (unit_packed.py),
 convolutions with strides and pads, attentions with rows and keys that no tile
-divides, hidden or not, and of which each call chooses how many, beside NumPy in
-f64. Units of bytes have products and
-convolutions of whole numbers, exact (unit_bytes.py), units of floats of a byte
-those of numbers that these hold (unit_float8.py). What the unit cannot take has
-no unit then, and is loops: right as well.
+divides, hidden or not, and of which each call chooses how many, beside NumPy
+in f64. Units of bytes have products and convolutions of whole numbers, exact
+(unit_bytes.py), units of floats of a byte those of numbers that these hold
+(unit_float8.py). What the unit cannot take has no unit then, and is loops:
+right as well.
 """
 
 import argparse

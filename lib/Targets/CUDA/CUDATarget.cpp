@@ -50,11 +50,11 @@ FailureOr<ProgramBinary> CUDATarget::emit(ModuleOp program,
   write.optimize = !options.plain;
   write.hasLines = options.lineTables;
   write.saveTemps = options.saveTemps;
+  const bool isKept = options.mayTryAgain || !known.isEmpty();
   auto compiled = compileEach<CompiledKernel>(
       program.getContext(), kernels, options.refused, [&](const auto &kernel) {
-        return options.triesAgain
-                   ? known.compileKernel(kernel, machine(), write)
-                   : compileKernel(kernel, machine(), write);
+        return isKept ? known.compileKernel(kernel, machine(), write)
+                      : compileKernel(kernel, machine(), write);
       });
   if (failed(compiled))
     return failure();

@@ -20,6 +20,11 @@ public:
   compileKernel(const cpu::LoweredKernels::Kernel &kernel,
                 const MachineModel &machine, const WriteOptions &options);
 
+  bool isEmpty() {
+    std::lock_guard<std::mutex> guard(mutex);
+    return known.empty();
+  }
+
 private:
   using Key = std::pair<uint64_t, uint64_t>;
   static Key keyOf(const cpu::LoweredKernels::Kernel &kernel,

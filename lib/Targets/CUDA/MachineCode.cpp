@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "MachineCode.h"
+#include "../LLVM/CompileEach.h"
 #include "../LLVM/KeptInMemory.h"
 #include "../LLVM/LLVMModule.h"
 #include "Occupancy.h"
 #include "ashlar/Support/Remarks.h"
-#include "mlir/IR/Threading.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -37,17 +37,13 @@ static uint64_t spillsOf(Assembled &all, StringRef symbol) {
 }
 
 llvm::Expected<std::vector<CompiledKernel>>
-MachineCodeWriter::writeAnew(ArrayRef<CompiledKernel> kernels,
+MachineCodeWriter::writeAnew(const std::vector<CompiledKernel> &kernels,
                              const WriteWay &way) {
-  std::vector<CompiledKernel> codes(kernels.size());
-  std::vector<std::string> errors(kernels.size());
-  mlir::parallelFor(program.getContext(), 0, kernels.size(), [&](size_t i) {
-    auto code = cuda::writeAnew(kernels[i], machine, way);
-    if (code)
-      codes[i] = std::move(*code);
-    else
-      errors[i] = llvm::toString(code.takeError());
-  });
+  std::vector<std::string> errors;
+  std::vector<CompiledKernel> codes = compileSideBySide<CompiledKernel>(
+      program.getContext(), kernels, errors, [&](const CompiledKernel &kernel) {
+        return cuda::writeAnew(kernel, machine, way);
+      });
   for (const std::string &error : errors)
     if (!error.empty())
       return llvm::createStringError(error);

@@ -37,7 +37,7 @@ private:
   using Spilling = llvm::SmallVector<std::pair<size_t, uint64_t>>;
   /// Each of them in another way.
   llvm::Expected<std::vector<CompiledKernel>>
-  writeAnew(llvm::ArrayRef<CompiledKernel> kernels, const WriteWay &way);
+  writeAnew(const std::vector<CompiledKernel> &kernels, const WriteWay &way);
   llvm::Expected<bool> tryOther(const Assembler &assembler, Kernels kernels,
                                 llvm::MutableArrayRef<CompiledKernel> compiled,
                                 llvm::ArrayRef<CompiledKernel> codes,

@@ -12,15 +12,15 @@
 
 namespace ashlar {
 
-/// In the order of `kernels`, whose `module` says where they are. Of those that
-/// `compile` fails for, the first is an error, and `refused`, where it is not
-/// null, becomes true.
+/// In the order of `kernels`; what `compile` fails for leaves its error in the
+/// same place of `errors`, where all others are empty.
 template <typename Code, typename Kernel, typename Compile>
-mlir::FailureOr<std::vector<Code>>
-compileEach(mlir::MLIRContext *context, const std::vector<Kernel> &kernels,
-            bool *refused, Compile compile) {
+std::vector<Code> compileSideBySide(mlir::MLIRContext *context,
+                                    const std::vector<Kernel> &kernels,
+                                    std::vector<std::string> &errors,
+                                    Compile compile) {
   std::vector<Code> all(kernels.size());
-  std::vector<std::string> errors(kernels.size());
+  errors.assign(kernels.size(), "");
   mlir::parallelFor(context, 0, kernels.size(), [&](size_t i) {
     llvm::Expected<Code> code = compile(kernels[i]);
     if (code)
@@ -28,6 +28,19 @@ compileEach(mlir::MLIRContext *context, const std::vector<Kernel> &kernels,
     else
       errors[i] = llvm::toString(code.takeError());
   });
+  return all;
+}
+
+/// In the order of `kernels`, whose `module` says where they are. Of those that
+/// `compile` fails for, the first is an error, and `refused`, where it is not
+/// null, becomes true.
+template <typename Code, typename Kernel, typename Compile>
+mlir::FailureOr<std::vector<Code>>
+compileEach(mlir::MLIRContext *context, const std::vector<Kernel> &kernels,
+            bool *refused, Compile compile) {
+  std::vector<std::string> errors;
+  std::vector<Code> all =
+      compileSideBySide<Code>(context, kernels, errors, compile);
   for (auto [kernel, error] : llvm::zip_equal(kernels, errors)) {
     if (error.empty())
       continue;

@@ -25,29 +25,32 @@ static SmallVector<OpFoldResult> concatenated(ArrayRef<OpFoldResult> dims,
   return all;
 }
 
+static AffineMap mapOver(ArrayRef<AffineExpr> exprs,
+                         ArrayRef<OpFoldResult> dims, ValueRange symbols) {
+  return AffineMap::get(dims.size(), symbols.size(), exprs,
+                        exprs.front().getContext());
+}
+
 OpFoldResult HeldAttention::apply(AffineExpr expr, ArrayRef<OpFoldResult> dims,
                                   ValueRange symbols) {
   return affine::makeComposedFoldedAffineApply(
-      b, b.getLoc(), AffineMap::get(dims.size(), symbols.size(), expr),
-      concatenated(dims, symbols));
+      b, b.getLoc(), mapOver(expr, dims, symbols), concatenated(dims, symbols));
 }
 
 OpFoldResult HeldAttention::least(ArrayRef<AffineExpr> exprs,
                                   ArrayRef<OpFoldResult> dims,
                                   ValueRange symbols) {
-  return affine::makeComposedFoldedAffineMin(
-      b, b.getLoc(),
-      AffineMap::get(dims.size(), symbols.size(), exprs, b.getContext()),
-      concatenated(dims, symbols));
+  return affine::makeComposedFoldedAffineMin(b, b.getLoc(),
+                                             mapOver(exprs, dims, symbols),
+                                             concatenated(dims, symbols));
 }
 
 OpFoldResult HeldAttention::most(ArrayRef<AffineExpr> exprs,
                                  ArrayRef<OpFoldResult> dims,
                                  ValueRange symbols) {
-  return affine::makeComposedFoldedAffineMax(
-      b, b.getLoc(),
-      AffineMap::get(dims.size(), symbols.size(), exprs, b.getContext()),
-      concatenated(dims, symbols));
+  return affine::makeComposedFoldedAffineMax(b, b.getLoc(),
+                                             mapOver(exprs, dims, symbols),
+                                             concatenated(dims, symbols));
 }
 
 LogicalResult HeldAttention::makeBoxes() {

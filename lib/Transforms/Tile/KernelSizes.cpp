@@ -75,8 +75,7 @@ SmallVector<Value> ashlar::openDims(Operation *op, unsigned count) {
   return open;
 }
 
-/// The parameter that a value is.
-static exec::SizeAttr parameterOf(Value value) {
+exec::SizeAttr ashlar::parameterOf(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   auto kernel = argument ? dyn_cast_if_present<func::FuncOp>(
                                argument.getOwner()->getParentOp())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "VisibleKeys.h"
+#include "ashlar/Transforms/Tile/KernelSizes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -96,7 +96,7 @@ private:
     APInt number;
     if (matchPattern(value, m_ConstantInt(&number)))
       return getAffineConstantExpr(number.getSExtValue(), context);
-    if (isSize(value)) {
+    if (parameterOf(value)) {
       auto at = llvm::find(keys.symbols, value);
       unsigned symbol = at - keys.symbols.begin();
       if (at == keys.symbols.end())
@@ -114,12 +114,6 @@ private:
     if (!x || !y)
       return {};
     return isa<arith::AddIOp>(op) ? x + y : x - y;
-  }
-  /// Whether it is a parameter of the kernel.
-  static bool isSize(Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    return argument && value.getType().isIndex() &&
-           isa<func::FuncOp>(argument.getOwner()->getParentOp());
   }
 
   unsigned rank;

@@ -26,6 +26,9 @@ std::optional<int64_t> largestSize(mlir::OpFoldResult size);
 /// are parameters of its kernel, null for those that are constant.
 llvm::SmallVector<mlir::Value> openDims(mlir::Operation *op, unsigned count);
 
+/// The size that a kernel's parameter is; null: the value is none.
+exec::SizeAttr parameterOf(mlir::Value value);
+
 /// `size` over the module's symbols; null where it is made of anything else.
 mlir::AffineExpr formulaOf(mlir::OpFoldResult size);
 

@@ -399,9 +399,10 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
     - `hints`: the target's own; they change no numbers. `unroll`: terms of the
       innermost reduced dim that are written out; `edge_rows`: how many rows a
       tile may have that is of several rows' ends, where that is more than all
-      others have; `fragment`: which element of the unit's sums is whose; `raster`: how many of the grid's tiles along the
-      last but one of its dims follow each other before the next along the last,
-      so that what runs at the same time shares both operands.
+      others have; `fragment`: which element of the unit's sums is whose;
+      `raster`: how many of the grid's tiles along the last but one of its dims
+      follow each other before the next along the last, so that what runs at the
+      same time shares both operands.
 
     ```mlir
     #tile.strategy<"fma" m [0] n [1] k [2], grid core [126, _ | _],
