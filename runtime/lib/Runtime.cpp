@@ -32,6 +32,7 @@ void Runtime::configure(const ashlar_runtime_options_t &options) {
     ownClock = Clock(*options.clock);
   if (options.driver_cache)
     driverCache = options.driver_cache;
+  deviceWait = options.device_wait_ns;
   if (options.allocator) {
     hasAllocator = true;
     ownAllocator = *options.allocator;
@@ -83,6 +84,8 @@ Status Runtime::device(std::string_view name,
     if (!slot) {
       auto opened = makeShared<ashlar_device_t>(*ops, fullName);
       ASHLAR_RETURN_IF_ERROR(opened->open(ordinal));
+      if (deviceWait && ops->limitWaits)
+        ops->limitWaits(opened->state, deviceWait);
       if (!driverCache.empty() && ops->useCache)
         ops->useCache(opened->state, driverCache.c_str(), root->logger);
       slot = std::move(opened);

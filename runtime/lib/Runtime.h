@@ -100,6 +100,7 @@ private:
   std::shared_ptr<Budget> root;         // its budgets may live longer
   Gate ownGate;                         // of all that is no part's
   String driverCache;                   // a folder; empty: nothing is written
+  uint64_t deviceWait = 0;              // nanoseconds; 0: as devices have it
   mutable std::mutex mutex;
   Map<String, std::shared_ptr<ashlar_device_t>> devices; // opened, by name
   String names;                                          // once asked for

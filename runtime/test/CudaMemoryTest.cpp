@@ -114,6 +114,8 @@ protected:
 TEST_F(CudaMemory, IsAPoolsAndTheDevicesAgainAtOnce) {
   void *context = nullptr;
   size_t before = 0, after = 0, all = 0;
+  ashlar_device_t *device = nullptr;
+  ASSERT_OK(ashlar_device_open(runtime, "cuda:0", &device));
   ASSERT_EQ(call("cuDevicePrimaryCtxRetain", &context, 0), 0);
   ASSERT_EQ(call("cuCtxPushCurrent_v2", context), 0);
   ASSERT_EQ(call("cuMemGetInfo_v2", &before, &all), 0);

@@ -29,7 +29,6 @@ const std::set<std::string> unchanged = {
     "hipEventElapsedTime",
     "hipEventQuery",
     "hipEventRecord",
-    "hipEventSynchronize",
     "hipFree",
     "hipFuncGetAttribute",
     "hipGetDevice",

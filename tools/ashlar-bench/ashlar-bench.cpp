@@ -35,9 +35,9 @@ static const char description[] =
 /// Flags of one of the two uses are misuse in the other.
 static void checkTuneFlags(const CLI::App &app, bool tunes) {
   static const char *const others[] = {
-      "--min-time",     "--warmup",      "--threads", "--trace",
-      "--device",       "--entry",       "--kernels", "--placement",
-      "--memory-limit", "--driver-cache"};
+      "--min-time",     "--warmup",       "--threads",    "--trace",
+      "--device",       "--entry",        "--kernels",    "--placement",
+      "--memory-limit", "--driver-cache", "--device-wait"};
   static const char *const own[] = {"--target", "--machine", "--value",
                                     "--seconds"};
   auto refuse = [&](const char *flag, const char *why) {

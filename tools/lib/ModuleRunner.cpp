@@ -45,6 +45,10 @@ void RunnerFlags::declare(CLI::App &app) {
   app.add_option("--driver-cache", driverCache,
                  "A folder for what drivers compile: later loads are quicker. "
                  "Who may write to it runs code here");
+  app.add_option("--device-wait", deviceWait,
+                 "Seconds to wait for a GPU that does not answer before it is "
+                 "lost; default: 600")
+      ->check(CLI::Range(1, int(mostDeviceWait)));
   app.add_option("--signature-key", signatureKeys,
                  "Load what this key of Ed25519 (PEM, 'openssl pkey -pubout') "
                  "has signed, and nothing else; repeatable")
@@ -119,6 +123,7 @@ ModuleRunner::ModuleRunner(const RunnerFlags &given) : flags(given) {
     options.driver_cache = flags.driverCache.c_str();
     options.logger = &logger;
   }
+  options.device_wait_ns = uint64_t(flags.deviceWait) * 1'000'000'000;
   std::string keys = readSignatureKeys(flags.signatureKeys, "--signature-key");
   options.signature_keys = keys.data();
   options.signature_key_count = keys.size() / ASHLAR_SIGNATURE_KEY_BYTES;

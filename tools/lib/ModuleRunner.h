@@ -25,11 +25,12 @@ struct RunnerFlags {
   std::string trace;
   std::vector<std::string> signatureKeys; // files
   uint32_t threads = 0;
+  uint32_t deviceWait = 0;         // seconds; 0: the runtime's default
   bool countsInputs = false;       // the memory limit is for the inputs, too
   std::vector<std::string> inputs; // NAME=FILE or NAME=random[:SEED]
   std::vector<std::string> shapes; // NAME=1x3x8
 
-  static constexpr uint32_t mostThreads = 4096;
+  static constexpr uint32_t mostThreads = 4096, mostDeviceWait = 1000000;
 
   /// Adds them to a tool's command line, all but the number of threads.
   void declare(CLI::App &app);

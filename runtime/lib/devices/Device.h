@@ -236,7 +236,16 @@ struct DeviceOps {
   /// May be null. What failed, where that is why there are no devices; else
   /// empty.
   String (*whyNone)() = nullptr;
+
+  /// May be null: its waits have ends. Right after it was opened: how long one
+  /// goes on, at most. Who has waited for so long has DEVICE_LOST; what the
+  /// device may still be using is then not given back, whatever is asked.
+  void (*limitWaits)(void *device, uint64_t nanoseconds) = nullptr;
 };
+
+/// Nanoseconds that a wait for a device goes on, at most, unless somebody says
+/// otherwise: ten minutes.
+inline constexpr uint64_t defaultDeviceWait = 600'000'000'000;
 
 /// Of queues that have finished whenever a call returns.
 namespace finished {

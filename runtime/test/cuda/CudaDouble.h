@@ -21,6 +21,7 @@
 //                                is run in its place; without it the double is
 //                                a driver too old for any
 //   ASHLAR_CUDA_DOUBLE_LOST      the call from which on all fail
+//   ASHLAR_CUDA_DOUBLE_HANGS     1: no launch ends
 //   ASHLAR_CUDA_DOUBLE_CALLS     1: each call is a line on stderr
 //   ASHLAR_CUDA_DOUBLE_MISUSE    "fail": misuse is an error of the call and a
 //                                line on stderr; else it ends the process
@@ -38,7 +39,7 @@ namespace ashlar::test {
 
 struct CudaDouble {
   /// Calls that can fail so far; what gives back is none, nor is what tells
-  /// errors' names.
+  /// errors' names, nor a query that finds work under way.
   std::atomic<uint64_t> calls{0};
   /// Fails that call, counted from 1, with `code`; 0: none.
   std::atomic<uint64_t> failing{0};
@@ -49,6 +50,13 @@ struct CudaDouble {
   std::atomic<const char *> failed{nullptr};
   /// That was a call of a thread which captured.
   std::atomic<bool> failedInCapture{false};
+
+  /// Launches and copies that have not ended do not end.
+  std::atomic<bool> isHanging{false};
+  /// Launches do not end, whatever `isHanging` says of copies.
+  std::atomic<bool> launchesHang{false};
+  /// Launches and copies that have ended.
+  std::atomic<uint64_t> finished{0};
 
   /// Created and not given back.
   enum Kind {

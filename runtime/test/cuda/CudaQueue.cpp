@@ -31,6 +31,14 @@ static CUresult codeOf(const ashlar::ptx::Fault &fault) {
   }
 }
 
+/// Waits as long as the task is one that is not to end.
+static void hang(const Task &task) {
+  const auto &control = ashlar_cuda_double;
+  while (!task.isAlways &&
+         (control.isHanging || (task.isLaunch && control.launchesHang)))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 static void work(std::shared_ptr<Stream> stream) {
   State &all = state();
   Lock lock(all.mutex);
@@ -48,6 +56,7 @@ static void work(std::shared_ptr<Stream> stream) {
       CUresult fault = SUCCESS;
       std::string said;
       try {
+        hang(task);
         task.run();
       } catch (const ashlar::ptx::Fault &thrown) {
         fault = codeOf(thrown);
@@ -63,6 +72,7 @@ static void work(std::shared_ptr<Stream> stream) {
     }
     stream->current = nullptr;
     ++stream->completed;
+    ashlar_cuda_double.finished += !task.isAlways;
     all.changed.notify_all();
   }
 }

@@ -41,6 +41,8 @@ State &ashlar::cuda::state() {
     }
     if (uint64_t lost = numberOf(ASHLAR_DOUBLE_PREFIX "LOST", 0))
       ashlar_cuda_double.start(lost, UNKNOWN, true);
+    ashlar_cuda_double.launchesHang =
+        numberOf(ASHLAR_DOUBLE_PREFIX "HANGS", 0) != 0;
     if (const char *misuse = std::getenv(ASHLAR_DOUBLE_PREFIX "MISUSE"))
       ashlar_cuda_double.isMisuseFailure = std::strcmp(misuse, "fail") == 0;
     return made;

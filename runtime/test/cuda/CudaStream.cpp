@@ -7,6 +7,12 @@
 using namespace ashlar::cuda;
 using ashlar::test::CudaDouble;
 
+/// How often somebody asks is chance.
+static CUresult underWay() {
+  --ashlar_cuda_double.calls;
+  return NOT_READY;
+}
+
 static CUresult createStream(Call &call, CUstream *stream, unsigned flags,
                              int priority) {
   if (!stream)
@@ -67,7 +73,7 @@ ASHLAR_CUDA_EXPORT cuStreamQuery(CUstream handle) {
   auto stream = call.stream(handle);
   if (!stream)
     return call.refusal;
-  return stream->completed < stream->submitted ? NOT_READY : SUCCESS;
+  return stream->completed < stream->submitted ? underWay() : SUCCESS;
 }
 
 ASHLAR_CUDA_EXPORT cuStreamGetCtx(CUstream handle, CUcontext *context) {
@@ -187,7 +193,7 @@ ASHLAR_CUDA_EXPORT cuEventQuery(CUevent handle) {
   auto event = call.find(state().events, handle, "event");
   if (!event)
     return call.refusal;
-  return event->mark && !event->mark->isDone ? NOT_READY : SUCCESS;
+  return event->mark && !event->mark->isDone ? underWay() : SUCCESS;
 }
 
 ASHLAR_CUDA_EXPORT cuEventSynchronize(CUevent handle) {

@@ -287,9 +287,16 @@ typedef struct ashlar_runtime_options_t {
   const void *signature_keys;
   size_t signature_key_count;  /* each of ASHLAR_SIGNATURE_KEY_BYTES */
   const ashlar_clock_t *clock; /* NULL: the system's; copied */
+  /* How long the library waits at a time for a GPU, in nanoseconds of the
+   * system's clock. One that has not ended by then what it was given, such as a
+   * kernel without an end, is lost: DEVICE_LOST, with the kernels that were
+   * under way. What the device may still use (its own memory, its streams) is
+   * then never given back, so release all and end the process when you can.
+   * 0: ten minutes; UINT64_MAX: no limit. */
+  uint64_t device_wait_ns;
 } ashlar_runtime_options_t;
 #define ASHLAR_RUNTIME_OPTIONS_INIT                                            \
-  {sizeof(ashlar_runtime_options_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+  {sizeof(ashlar_runtime_options_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /* options may be NULL. Opens no device. INVALID_ARGUMENT, UNSUPPORTED,
  * INTERNAL. */
@@ -991,7 +998,7 @@ ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_stats_t) == 480);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_own_memory_t) == 32);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_tensor_info_t) == 304);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_clock_t) == 16);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 80);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 88);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_virtual_device_options_t) == 24);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_memory_info_t) == 32);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_budget_statistics_t) == 104);

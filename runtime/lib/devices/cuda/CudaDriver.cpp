@@ -23,7 +23,7 @@ static const char functionNames[] =
     "cuMemcpyHtoDAsync_v2\0cuMemcpyDtoHAsync_v2\0cuMemcpyDtoDAsync_v2\0"
     "cuMemsetD8Async\0cuStreamCreate\0cuStreamDestroy_v2\0"
     "cuStreamSynchronize\0cuStreamQuery\0cuStreamWaitEvent\0cuEventCreate\0"
-    "cuEventDestroy_v2\0cuEventRecord\0cuEventQuery\0cuEventSynchronize\0"
+    "cuEventDestroy_v2\0cuEventRecord\0cuEventQuery\0"
     "cuEventElapsedTime\0cuModuleLoadDataEx\0cuModuleUnload\0"
     "cuModuleGetFunction\0cuFuncGetAttribute\0cuFuncSetAttribute\0cuLaunchKerne"
     "l\0"

@@ -94,7 +94,6 @@ static_assert(sizeof(PoolProperties) == 88);
   F(Code, EventDestroy, (EventId))                                             \
   F(Code, EventRecord, (EventId, Stream))                                      \
   F(Code, EventQuery, (EventId))                                               \
-  F(Code, EventSynchronize, (EventId))                                         \
   F(Code, EventElapsedTime, (float *, EventId, EventId))                       \
   F(Code, ModuleLoad, (Module *, const void *, unsigned, int *, void **))      \
   F(Code, ModuleUnload, (Module))                                              \

@@ -9,6 +9,9 @@ namespace ashlar::runtime {
 using namespace gpu;
 
 GpuDevice::~GpuDevice() {
+  if (silent)
+    return;
+  freeStatusBlocks();
   closePool();
   if (context)
     api.ReleaseContext(id);
@@ -28,7 +31,10 @@ Status GpuDevice::open(uint32_t ordinal) {
   ASHLAR_RETURN_IF_ERROR(
       check(&api.RetainContext, api.RetainContext(&context, id)));
   ASHLAR_RETURN_IF_ERROR(readAttributes());
-  return openPool();
+  ASHLAR_RETURN_IF_ERROR(openPool());
+  ASHLAR_RETURN_IF_ERROR(addStatusBlock());
+  noBytes = statusBlocks.front();
+  return {};
 }
 
 uint64_t GpuDevice::sharedBytes() const {

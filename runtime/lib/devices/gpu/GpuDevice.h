@@ -11,6 +11,7 @@
 #include "GpuApi.h"
 
 #include <atomic>
+#include <mutex>
 
 namespace ashlar::runtime {
 
@@ -52,6 +53,27 @@ public:
   Status allocate(uint64_t size, void *&out);
   /// Nobody uses it any more.
   void free(void *memory, uint64_t size);
+  /// Of the device: words of a queue, `statusBytes` of them, which it gives
+  /// back.
+  Status takeStatus(void *&out);
+  void giveStatus(void *words);
+
+  // Waits, none of which has no end: GpuWait.cpp.
+  /// How long one goes on, at most.
+  void limitWaits(uint64_t nanoseconds) { mostWait = nanoseconds; }
+  /// All that the stream was given has ended. DEVICE_LOST: it has not within
+  /// the limit, so the device is silent from now on. It is the thread's current
+  /// one.
+  Status finish(gpu::Stream stream) const;
+  /// Until the event has come or the time is over; the same.
+  Status await(gpu::EventId event, uint64_t timeoutNanoseconds,
+               bool &came) const;
+  /// It has not answered in time. What it may still be using, and what gives
+  /// that back may wait for, stays as it is until the process ends: memory of
+  /// the device and pinned memory, streams, events, modules, the context.
+  bool isSilent() const { return silent; }
+  /// Of one that is silent, why it is lost.
+  Status silence() const;
 
   // Memory that has file descriptors: GpuExternal.cpp.
   Status externalGranularity(uint64_t &out) const;
@@ -71,6 +93,9 @@ public:
   Status check(const void *call, gpu::Code code) const {
     return code == 0 ? Status() : failed(call, code);
   }
+
+  /// Of a queue's words, which no other queue's share a line with.
+  static constexpr size_t statusBytes = 64;
 
   const gpu::Driver &driver;      // lives as long as the process
   const gpu::Functions &api;      // the driver's
@@ -96,6 +121,12 @@ private:
   /// GpuMemory.cpp.
   Status openPool();
   void closePool();
+  /// Words for more queues: GpuStatusWords.cpp.
+  Status addStatusBlock();
+  void freeStatusBlocks();
+  /// Asks until there is another answer than that work is under way.
+  template <typename Ask>
+  Status poll(uint64_t most, Ask ask, gpu::Code &out) const;
 
   int id = 0;                               // the driver's number for it
   int attributes[gpu::attributeCount] = {}; // as open() read them
@@ -103,29 +134,44 @@ private:
   std::atomic<uint64_t> allocated{0};       // bytes given out by this object
   gpu::Pool pool = nullptr;                 // null: there are none
   gpu::Stream poolStream = nullptr;         // in whose order the pool gives
+
+  std::mutex statusMutex;
+  Vector<void *> statusBlocks; // the device's memory
+  Vector<void *> statusWords;  // in them, which no queue has
+  void *noBytes = nullptr;     // where memory of no bytes is
+
+  uint64_t mostWait = defaultDeviceWait;   // nanoseconds
+  mutable std::atomic<bool> silent{false}; // see isSilent
 };
 
 /// A thread's calls go to the device while it lives; the context that the
-/// thread had before is its own again afterwards.
+/// thread had before is its own again afterwards. Of a device that is silent,
+/// nobody asks anything any more.
 class CurrentGpu {
 public:
   explicit CurrentGpu(const GpuDevice &device)
-      : device(device),
-        code(device.driver.enter(device.api, device.context, before)) {}
+      : device(device), isSilent(device.isSilent()),
+        code(isSilent
+                 ? 0
+                 : device.driver.enter(device.api, device.context, before)) {}
   ~CurrentGpu() {
-    if (code == 0)
+    if (*this)
       device.driver.leave(device.api, before);
   }
   CurrentGpu(const CurrentGpu &) = delete;
   /// False: the driver does not let anybody to the device any more, not even to
   /// give back.
-  explicit operator bool() const { return code == 0; }
+  explicit operator bool() const { return !isSilent && code == 0; }
   /// Why it is none, as a status of the device.
-  Status status() const { return device.check(&device.api.PushContext, code); }
+  Status status() const {
+    return isSilent ? device.silence()
+                    : device.check(&device.api.PushContext, code);
+  }
 
 private:
   const GpuDevice &device;       // outlives it
   gpu::Context before = nullptr; // what the thread had
+  const bool isSilent;           // as it began
   const gpu::Code code;          // of entering
 };
 

@@ -143,6 +143,10 @@ Status gpu::wait(void *event, uint64_t timeoutNanoseconds, bool *outCame) {
   return eventOf(event).wait(timeoutNanoseconds, outCame);
 }
 
+void gpu::limitWaits(void *device, uint64_t nanoseconds) {
+  deviceOf(device).limitWaits(nanoseconds);
+}
+
 const ExternalOps gpu::externalOps = {
     [](void *device, uint64_t *outBytes) {
       return deviceOf(device).externalGranularity(*outBytes);

@@ -44,6 +44,7 @@ void destroyEvent(void *event);
 Status record(void *queue, void *event);
 Status waitFor(void *queue, void *event);
 Status wait(void *event, uint64_t timeoutNanoseconds, bool *outCame);
+void limitWaits(void *device, uint64_t nanoseconds);
 extern const ExternalOps externalOps;
 } // namespace gpu
 
@@ -69,7 +70,7 @@ constexpr DeviceOps gpuDeviceOps(const char *type, const char *needs) {
           gpu::destroyGraph,
           /*useCache=*/nullptr, needs, gpu::rank,
           /*takesStreams=*/true, &gpu::externalOps,
-          [] { return driver().whyNone; }};
+          [] { return driver().whyNone; }, gpu::limitWaits};
 }
 
 } // namespace ashlar::runtime

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "../../Clock.h"
 #include "GpuQueue.h"
-
-#include <chrono>
-#include <thread>
 
 namespace ashlar::runtime {
 
@@ -23,25 +19,6 @@ GpuEvent::~GpuEvent() {
     device.api.EventDestroy(event);
 }
 
-Status GpuEvent::await(uint64_t timeoutNanoseconds, bool &came) const {
-  const Functions &api = device.api;
-  came = true;
-  if (timeoutNanoseconds == UINT64_MAX)
-    return queue->check(&device.api.EventSynchronize,
-                        api.EventSynchronize(event));
-  uint64_t start = monotonicTime();
-  // Nobody who hurries waits with a limit, so it is enough to look in.
-  for (uint64_t pause = 10;; pause = pause < 500 ? 2 * pause : pause) {
-    Code code = api.EventQuery(event);
-    came = code == 0;
-    if (!came && device.driver.causeOf(code) != Cause::NotReady)
-      return queue->check(&device.api.EventQuery, code);
-    if (came || monotonicTime() - start >= timeoutNanoseconds)
-      return {};
-    std::this_thread::sleep_for(std::chrono::microseconds(pause));
-  }
-}
-
 Status GpuEvent::wait(uint64_t timeoutNanoseconds, bool *outCame) {
   *outCame = true;
   uint64_t seen, copied;
@@ -54,7 +31,8 @@ Status GpuEvent::wait(uint64_t timeoutNanoseconds, bool *outCame) {
   }
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
-  ASHLAR_RETURN_IF_ERROR(await(timeoutNanoseconds, *outCame));
+  ASHLAR_RETURN_IF_ERROR(
+      queue->check(device.await(event, timeoutNanoseconds, *outCame)));
   if (!*outCame)
     return {};
   queue->copies.deliver(copied);

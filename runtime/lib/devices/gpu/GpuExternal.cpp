@@ -110,9 +110,11 @@ Status GpuDevice::shareExternal(const ExternalMemory &memory, int &out) const {
 
 void GpuDevice::closeExternal(const ExternalMemory &memory) {
   // None of it is a context's.
-  api.MemUnmap(memory.address.base, size_t(memory.size));
-  api.MemUnreserve(memory.address.base, size_t(memory.size));
-  api.MemRelease(memory.handle);
+  if (!silent) {
+    api.MemUnmap(memory.address.base, size_t(memory.size));
+    api.MemUnreserve(memory.address.base, size_t(memory.size));
+    api.MemRelease(memory.handle);
+  }
   allocated -= memory.size;
 }
 

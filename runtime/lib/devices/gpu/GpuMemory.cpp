@@ -7,8 +7,6 @@
 
 #include "GpuDevice.h"
 
-#include <algorithm>
-
 namespace ashlar::runtime {
 
 using namespace gpu;
@@ -55,25 +53,28 @@ Status GpuDevice::checkMemory(uint64_t size) const {
 }
 
 Status GpuDevice::allocate(uint64_t size, void *&out) {
+  // There is no memory of no bytes, but an address.
+  if (size == 0) {
+    out = noBytes;
+    return {};
+  }
   ASHLAR_RETURN_IF_ERROR(checkMemory(size));
   CurrentGpu current(*this);
   ASHLAR_RETURN_IF_ERROR(current.status());
-  // There is no memory of no bytes.
-  const size_t bytes = size_t(std::max(size, uint64_t(1)));
+  const size_t bytes = size_t(size);
   const void *call = pool ? static_cast<const void *>(&api.PoolAlloc)
                           : static_cast<const void *>(&api.MemAlloc);
   void *made = nullptr;
-  Code code = pool ? api.PoolAlloc(&made, bytes, pool, poolStream)
-                   : api.MemAlloc(&made, bytes);
-  if (code == 0 && pool) {
-    // Then all streams may use it.
-    call = &api.StreamSynchronize;
-    code = api.StreamSynchronize(poolStream);
-    if (code != 0)
-      api.PoolFree(made, poolStream);
-  }
+  const Code code = pool ? api.PoolAlloc(&made, bytes, pool, poolStream)
+                         : api.MemAlloc(&made, bytes);
   if (code != 0)
     return noMemory(call, code, size);
+  // Then all streams may use it.
+  if (Status given = pool ? finish(poolStream) : Status(); !given.ok()) {
+    if (!silent)
+      api.PoolFree(made, poolStream);
+    return given;
+  }
   out = made;
   allocated += size;
   return {};
@@ -92,12 +93,14 @@ Status GpuDevice::noMemory(const void *call, Code code, uint64_t size) const {
 }
 
 void GpuDevice::free(void *memory, uint64_t size) {
+  if (size == 0)
+    return;
   CurrentGpu current(*this);
   if (current && !pool)
     api.MemFree(memory);
   // The pool gives back to the driver what is free when the host waits.
   if (current && pool && api.PoolFree(memory, poolStream) == 0)
-    api.StreamSynchronize(poolStream);
+    (void)finish(poolStream);
   allocated -= size;
 }
 

@@ -15,7 +15,8 @@ Status GpuQueue::start() {
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
   ASHLAR_RETURN_IF_ERROR(openStream());
-  ASHLAR_RETURN_IF_ERROR(device.allocate(faultBytes, fault));
+  static_assert(faultBytes <= GpuDevice::statusBytes);
+  ASHLAR_RETURN_IF_ERROR(device.takeStatus(fault));
   void *host = nullptr;
   ASHLAR_RETURN_IF_ERROR(device.check(
       &api.HostAlloc, api.HostAlloc(&host, copiesAt + PinnedCopies::bytes, 0)));
@@ -43,23 +44,26 @@ GpuQueue::~GpuQueue() {
   if (!current)
     return;
   const uint64_t copied = copies.given();
-  if (stream && api.StreamSynchronize(stream) == 0)
+  if (stream && device.finish(stream).ok())
     copies.deliver(copied);
-  uploads.close();
   pending.drop();
+  // What the driver has not ended may still use all of it, for ever.
+  if (device.isSilent())
+    return;
+  uploads.close();
   if (seenFault)
     api.HostFree(seenFault);
   if (fault)
-    device.free(fault, faultBytes);
+    device.giveStatus(fault);
   if (stream && !callers)
     api.StreamDestroy(stream);
 }
 
-/// What is under way ends first: the caller takes its memory back. Nobody looks
-/// for faults any more.
+/// What is under way ends first, if it ever does: the caller takes its memory
+/// back. Nobody looks for faults any more.
 Status GpuQueue::lose(const Status &cause) {
+  (void)device.finish(stream);
   pending.drop();
-  api.StreamSynchronize(stream);
   copies.drop();
   return cause;
 }
@@ -100,12 +104,17 @@ Status GpuQueue::settle(const void *host, size_t size) {
   return copies.isFor(host, size) ? finish() : Status();
 }
 
+/// What goes straight to the caller's memory is asked for when all before it
+/// has ended: a driver would wait for that without a limit, or write there long
+/// after the caller was told that the device is lost.
 Status GpuQueue::copyOut(void *host, const void *from, size_t size) {
   ASHLAR_RETURN_IF_ERROR(settle(host, size));
-  if (char *pinned = copies.add(host, size))
+  if (char *pinned = copies.add(host, size)) {
     host = pinned;
-  else
+  } else {
+    ASHLAR_RETURN_IF_ERROR(finish());
     mayWriteHost = true;
+  }
   return check(&api.CopyOut, api.CopyOut(host, from, size, stream));
 }
 
@@ -124,8 +133,7 @@ Status GpuQueue::readFault(uint64_t &launches) {
 /// All that it was given.
 Status GpuQueue::finish() {
   const uint64_t copied = copies.given();
-  ASHLAR_RETURN_IF_ERROR(
-      check(&api.StreamSynchronize, api.StreamSynchronize(stream)));
+  ASHLAR_RETURN_IF_ERROR(check(device.finish(stream)));
   copies.deliver(copied);
   mayWriteHost = false;
   return {};
@@ -174,8 +182,11 @@ Status GpuQueue::waitFor(GpuEvent &event) {
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
   mayWriteHost = true;
-  return check(&api.StreamWaitEvent,
-               api.StreamWaitEvent(stream, event.event, 0));
+  const Code code = api.StreamWaitEvent(stream, event.event, 0);
+  // One that no further stream of its driver waits for, the host waits for.
+  return code != 0 && device.driver.causeOf(code) == Cause::NotReady
+             ? event.wait(UINT64_MAX, &hasCome)
+             : check(&api.StreamWaitEvent, code);
 }
 
 } // namespace ashlar::runtime

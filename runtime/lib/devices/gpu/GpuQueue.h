@@ -35,10 +35,6 @@ public:
 
 private:
   friend class GpuQueue;
-  /// Until the driver's event has come or the time is over. The device is the
-  /// thread's current one.
-  Status await(uint64_t timeoutNanoseconds, bool &came) const;
-
   const GpuDevice &device;      // outlives it
   gpu::EventId event = nullptr; // null until created
   std::mutex mutex;
@@ -136,7 +132,7 @@ private:
   const uint64_t scratchBytes;   // of one worker
   const gpu::Stream callers;     // the caller's; null: the stream is its own
   gpu::Stream stream = nullptr;  // null until started
-  void *fault = nullptr;         // the device's words
+  void *fault = nullptr;         // the device's words, of statusBytes
   uint32_t *seenFault = nullptr; // the host's, which the driver copies to
 
   LaunchFaults<GpuTrace> pending; // whose faults nobody has looked at

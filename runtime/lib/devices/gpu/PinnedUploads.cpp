@@ -54,9 +54,9 @@ Status PinnedUploads::copyPiece(char *target, const char *source, size_t size,
   Piece &piece = pieces[next];
   char *pinned = memory + next * pieceBytes;
   next = (next + 1) % std::size(pieces);
+  bool isRead;
   if (std::exchange(piece.isGiven, false))
-    ASHLAR_RETURN_IF_ERROR(device.check(&api.EventSynchronize,
-                                        api.EventSynchronize(piece.isRead)));
+    ASHLAR_RETURN_IF_ERROR(device.await(piece.isRead, UINT64_MAX, isRead));
   std::memcpy(pinned, source, size);
   ASHLAR_RETURN_IF_ERROR(
       device.check(&api.CopyIn, api.CopyIn(target, pinned, size, stream)));

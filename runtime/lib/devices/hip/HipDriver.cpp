@@ -27,7 +27,7 @@ static const char functionNames[] =
     "hipMemsetD8Async\0hipStreamCreateWithFlags\0hipStreamDestroy\0"
     "hipStreamSynchronize\0hipStreamQuery\0hipStreamWaitEvent\0"
     "hipEventCreateWithFlags\0hipEventDestroy\0hipEventRecord\0"
-    "hipEventQuery\0hipEventSynchronize\0hipEventElapsedTime\0"
+    "hipEventQuery\0hipEventElapsedTime\0"
     "hipModuleLoadData\0hipModuleUnload\0hipModuleGetFunction\0"
     "hipFuncGetAttribute\0hipFuncGetAttribute\0hipModuleLaunchKernel\0"
     "hipStreamBeginCapture\0hipStreamEndCapture\0"

@@ -186,7 +186,7 @@ const char ze::gpuFunctionNames[] =
     "zeCommandQueueDestroy\0zeCommandQueueSynchronize\0"
     "zeCommandQueueSynchronize\0zeCommandListAppendWaitOnEvents\0"
     "zeEventCreate\0zeEventDestroy\0zeCommandListAppendSignalEvent\0"
-    "zeEventQueryStatus\0zeEventHostSynchronize\0"
+    "zeEventQueryStatus\0"
     "zeCommandListAppendWriteGlobalTimestamp\0zeModuleCreate\0zeModuleDestroy\0"
     "zeKernelCreate\0zeDeviceGetComputeProperties\0zeKernelSetAttribute\0"
     "zeCommandListAppendLaunchKernel\0zeCommandListCreate\0"
@@ -248,8 +248,7 @@ const gpu::Functions ze::gpuFunctions = {
     [](gpu::EventId event, gpu::Stream stream) {
       return of<ze::Mark>(event).record(of<ze::Stream>(stream));
     },
-    [](gpu::EventId event) { return of<ze::Mark>(event).wait(0); },
-    [](gpu::EventId event) { return of<ze::Mark>(event).wait(UINT64_MAX); },
+    [](gpu::EventId event) { return of<ze::Mark>(event).query(); },
     getElapsed,
     /*ModuleLoad=*/nullptr, // Driver::load does
     drop<ze::LoadedModule, gpu::Module>,

@@ -244,7 +244,6 @@ struct Groups {
   F(EventCreate, (PoolId, const Event *, EventId *))                           \
   F(EventDestroy, (EventId))                                                   \
   F(EventHostReset, (EventId))                                                 \
-  F(EventHostSynchronize, (EventId, uint64_t))                                 \
   F(EventQueryStatus, (EventId))                                               \
   F(ModuleCreate, (ContextId, DeviceId, const Module *, ModuleId *, LogId *))  \
   F(ModuleDestroy, (ModuleId))                                                 \

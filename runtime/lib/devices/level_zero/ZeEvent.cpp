@@ -2,13 +2,16 @@
 
 #include "ZeEvent.h"
 
+#include "../Device.h"
+
 namespace ashlar::runtime::ze {
 
 Mark::~Mark() {
-  // The device may still be going to write it.
+  // The device may still be going to write it, and keeps it if that has no end.
   if (timed &&
-      (last == SIZE_MAX || gpu.api.EventQueryStatus(all[last].come) != 0))
-    timed->synchronize(UINT64_MAX);
+      (last == SIZE_MAX || gpu.api.EventQueryStatus(all[last].come) != 0) &&
+      timed->synchronize(defaultDeviceWait) == notReady)
+    return;
   for (const Once &each : all) {
     for (EventId event : {each.come, each.seen})
       if (event)
@@ -51,7 +54,7 @@ Code Mark::addOnce() {
 Code Mark::findIdle(size_t &out) {
   for (size_t i = 0; i < all.size(); ++i) {
     Once &each = all[i];
-    if (!each.seen || each.watchers != 0)
+    if (!each.seen)
       continue;
     if (last == SIZE_MAX) { // fresh
       out = i;
@@ -99,14 +102,12 @@ Code Mark::record(Stream &stream) {
 }
 
 Code Mark::waitIn(Stream &stream) {
-  std::unique_lock<std::mutex> lock(mutex);
+  std::lock_guard<std::mutex> lock(mutex);
   if (last == SIZE_MAX)
     return 0;
   Once &once = all[last];
-  if (once.isWaitedFor) { // one stream at a time says that it has gone on
-    lock.unlock();
-    return wait(UINT64_MAX);
-  }
+  if (once.isWaitedFor) // one stream at a time says that it has gone on
+    return notReady;
   once.isWaitedFor = true;
   if (Code code = stream.add([&](ListId list) {
         return gpu.api.CommandListAppendWaitOnEvents(list, 1, &once.come);
@@ -117,24 +118,9 @@ Code Mark::waitIn(Stream &stream) {
   });
 }
 
-Code Mark::wait(uint64_t timeoutNanoseconds) {
-  size_t at;
-  EventId event;
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    if (last == SIZE_MAX)
-      return 0;
-    at = last;
-    event = all[at].come;
-    ++all[at].watchers;
-  }
-  const Code code =
-      timeoutNanoseconds == 0
-          ? gpu.api.EventQueryStatus(event)
-          : gpu.api.EventHostSynchronize(event, timeoutNanoseconds);
+Code Mark::query() {
   std::lock_guard<std::mutex> lock(mutex);
-  --all[at].watchers;
-  return code;
+  return last == SIZE_MAX ? 0 : gpu.api.EventQueryStatus(all[last].come);
 }
 
 } // namespace ashlar::runtime::ze

@@ -23,10 +23,11 @@ public:
 
   /// Behind all that the stream was given. The stream lives longer.
   Code record(Stream &stream);
-  /// What the stream is given from now on waits.
+  /// What the stream is given from now on waits. notReady: another one does
+  /// already.
   Code waitIn(Stream &stream);
-  /// notReady: it has not come in that time.
-  Code wait(uint64_t timeoutNanoseconds);
+  /// notReady: it has not come.
+  Code query();
   /// In the device's ticks. It has come.
   uint64_t time() const { return timestamp ? *timestamp : 0; }
 
@@ -35,11 +36,10 @@ public:
 private:
   /// A pair of the driver's events that is set once, then waits to be reset.
   struct Once {
-    PoolId pool;       // of both
-    EventId come;      // what was recorded has ended
-    EventId seen;      // a stream that waits has gone on
-    bool isWaitedFor;  // by a stream
-    uint32_t watchers; // threads
+    PoolId pool;      // of both
+    EventId come;     // what was recorded has ended
+    EventId seen;     // a stream that waits has gone on
+    bool isWaitedFor; // by a stream
   };
   Code findIdle(size_t &out);
   /// One more pair, at the end.
