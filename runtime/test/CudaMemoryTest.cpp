@@ -130,6 +130,35 @@ TEST_F(CudaMemory, IsAPoolsAndTheDevicesAgainAtOnce) {
   EXPECT_EQ(call("cuDevicePrimaryCtxRelease_v2", 0), 0);
 }
 
+// docs/memory-contract.md
+TEST_F(CudaMemory, OfAnOpenDeviceHasWordsOfQueuesAndNothingForNoBytes) {
+  ashlar_device_t *device = nullptr;
+  ASSERT_OK(ashlar_device_open(runtime, "cuda:0", &device));
+  EXPECT_EQ(driver->bytes, 4096);
+  const auto &ops = device->ops;
+  DeviceAddress none;
+  ASSERT_TRUE(
+      ops.allocate(device->state, 0, ASHLAR_MEMORY_SCRATCH, &none).ok());
+  EXPECT_NE(none.base, nullptr);
+  ops.free(device->state, none, 0);
+  ashlar::runtime::QueueOptions alone = {};
+  alone.workers = 1;
+  std::vector<void *> queues(65);
+  for (size_t i = 0; i < queues.size(); ++i) {
+    EXPECT_EQ(driver->bytes, 4096);
+    ASSERT_TRUE(ops.createQueue(device->state, alone, &queues[i]).ok());
+  }
+  EXPECT_EQ(driver->bytes, 2 * 4096);
+  for (void *queue : queues)
+    ops.destroyQueue(queue);
+  // Others take these.
+  for (void *&queue : queues)
+    ASSERT_TRUE(ops.createQueue(device->state, alone, &queue).ok());
+  EXPECT_EQ(driver->bytes, 2 * 4096);
+  for (void *queue : queues)
+    ops.destroyQueue(queue);
+}
+
 TEST_F(CudaUploads, GoThroughPinnedMemory) {
   constexpr size_t piece = 512 * 1024;
   for (size_t size :

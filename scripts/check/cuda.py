@@ -5,12 +5,13 @@
 NVIDIA's assembler takes the kernels of real models; the machine code of
 products has the instructions that it should. On a driver of ours that
 interprets PTX instruction by instruction, and looks for races, bounds and what
-nobody wrote (runtime/test/cuda), each chip is given the code that suits it, and
-what cannot run is refused; operator tests that pass on cpu pass, or are refused
-for a function that PTX does not have; tensor cores multiply odd sizes; small
-real models agree with ONNX Runtime. In the mode plain this is a sample, in the
-mode full all operator tests, all presets, and the assembler takes all models;
-benchmarks/gpu runs in tiny sizes.
+nobody wrote (runtime/test/cuda), what two sessions of a model allocate of the
+device's memory is what its contract says, to the byte; each chip is given the
+code that suits it, and what cannot run is refused; operator tests that pass on
+cpu pass, or are refused for a function that PTX does not have; tensor cores
+multiply odd sizes; small real models agree with ONNX Runtime. In the mode plain
+this is a sample, in the mode full all operator tests, all presets, and the
+assembler takes all models; benchmarks/gpu runs in tiny sizes.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import sys
 import tempfile
 
 import operators
+from device_memory import check_memory
 from on_device import (Counts, call, check_edges, check_models,
                        check_operators, count_said, environment, first_error,
                        why_not_built)
@@ -42,8 +44,17 @@ MODELS = {"plain": ["hey_jarvis"], "quick": [],
           "full": ["hey_jarvis", "ppocr_cls", "minilm_l6", "mobilenet_v2"]}
 ASSEMBLED = {"plain": ["ppocr_cls", "minilm_l6", "mobilenet_v2"],
              "quick": ["hey_jarvis"], "full": None}  # all
+# Whose memory is counted: all, those that also run, those of open sizes.
+HELD = {"plain": (["hey_jarvis", "silero_vad_v6", "minilm_l6", "mobilenet_v2"],
+                  ["hey_jarvis"], ["thai_words"]),
+        "quick": (["hey_jarvis"], ["hey_jarvis"], ["thai_words"]),
+        "full": (["hey_jarvis", "silero_vad_v6", "minilm_l6", "mobilenet_v2",
+                  "ppocr_cls", "ppocr_det", "bert_base"],
+                 ["hey_jarvis", "silero_vad_v6"],
+                 ["thai_words", "silero_vad_v6"])}
 # In one file with the processor.
-FILES = {"plain": ["ppocr_cls", "minilm_l6"], "quick": ["hey_jarvis"], "full": None}
+FILES = {"plain": ["ppocr_cls", "minilm_l6"], "quick": ["hey_jarvis"],
+         "full": None}
 # NVIDIA's assembler and disassembler.
 TOOLS = ROOT / ".deps/cuda/bin"
 ASSEMBLER = TOOLS / "ptxas"
@@ -204,6 +215,8 @@ def main():
                     ROOT / "test/Integration/cuda_refusals.py", "--bin",
                     tools)[1])
                 check_edges(tools, target, DEVICE, counts)
+                check_memory(build, target, DEVICE, *HELD[arguments.mode],
+                             work, counts)
                 check_units(tools, UNITS[arguments.mode], counts)
                 if arguments.mode == "full":
                     check_benchmarks(build, work, counts)
