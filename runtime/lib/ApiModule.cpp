@@ -36,7 +36,7 @@ static Status readLoadOptions(ashlar_runtime_t *runtime,
 }
 
 /// The first of what `open` opens, by order of choice, whose code its devices
-/// take.
+/// take and that are not lost meanwhile, where others will do.
 template <typename Open>
 static Status loadFirst(const std::shared_ptr<Runtime> &runtime,
                         LoadOptions &options, Open &&open,
@@ -55,6 +55,7 @@ static Status loadFirst(const std::shared_ptr<Runtime> &runtime,
     if (refusal.ok() || !out->isRefused())
       return refusal;
     refused.push_back({out->programNumber(), String(refusal.message())});
+    options.request.isLost |= refusal.code() == ASHLAR_DEVICE_LOST;
     out.reset();
   }
 }

@@ -405,10 +405,11 @@ Status Module::load() {
   if (options.verifyWeights)
     ASHLAR_RETURN_IF_ERROR(content.file().verifyWeights());
   Status loaded = loadCode();
-  refused = loaded.code() == ASHLAR_UNSUPPORTED;
+  for (uint32_t i = 0; loaded.ok() && i < devices().size(); ++i)
+    loaded = copyWeights(i);
+  refused = loaded.code() == ASHLAR_UNSUPPORTED ||
+            (loaded.code() == ASHLAR_DEVICE_LOST && options.request.isFree());
   ASHLAR_RETURN_IF_ERROR(loaded);
-  for (uint32_t i = 0; i < devices().size(); ++i)
-    ASHLAR_RETURN_IF_ERROR(copyWeights(i));
   // Behind copies, which leave nothing.
   for (uint32_t i = 0; i < devices().size(); ++i)
     if (devices()[i]->usesHostMemory())

@@ -61,7 +61,7 @@ public:
   /// After that: charges, then loads. Called once.
   Status load();
   /// Behind a load that failed: whether a device did not take the program's
-  /// code, as another program's it may.
+  /// code, as another program's it may, or was lost, where others will do.
   bool isRefused() const { return refused; }
   uint32_t programNumber() const { return choice.program; }
 

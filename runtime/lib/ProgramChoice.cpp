@@ -71,7 +71,7 @@ static String reasonAgainst(
 /// all of them can run their part.
 static String takeDevices(Runtime &runtime, const fb::Program &program,
                           ashlar_device_t *asked,
-                          Vector<ashlar_device_t *> &out) {
+                          Vector<ashlar_device_t *> &out, bool &isLost) {
   out.clear();
   String reason;
   auto take = [&](std::string_view type, const auto *features) {
@@ -80,6 +80,7 @@ static String takeDevices(Runtime &runtime, const fb::Program &program,
       Status opened = runtime.device(type, device);
       if (!opened.ok()) {
         reason = opened.message();
+        isLost |= opened.code() == ASHLAR_DEVICE_LOST;
         return;
       }
     }
@@ -181,7 +182,8 @@ static Vector<Candidate> candidatesOf(Runtime &runtime,
                                       const fb::Module &module,
                                       const ProgramRequest &request,
                                       ashlar_device_t *asked, bool &any,
-                                      String &log) {
+                                      ProgramChoice &out) {
+  String &log = out.log;
   Vector<Candidate> candidates;
   for (uint32_t i = 0; i < module.programs()->size(); ++i) {
     const fb::Program &program = *module.programs()->Get(i);
@@ -199,7 +201,8 @@ static Vector<Candidate> candidatesOf(Runtime &runtime,
         earlier = &other;
     if (earlier && !ranks(earlier->devices))
       continue;
-    String reason = takeDevices(runtime, program, asked, found.devices);
+    String reason =
+        takeDevices(runtime, program, asked, found.devices, out.isLost);
     if (!reason.empty()) {
       log += concat(programName(program), ": not taken, ", reason, "\n");
       continue;
@@ -228,7 +231,7 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
                         const ProgramRequest &request, ashlar_device_t *asked,
                         bool &any, ProgramChoice &out) {
   Vector<Candidate> candidates =
-      candidatesOf(runtime, module, request, asked, any, out.log);
+      candidatesOf(runtime, module, request, asked, any, out);
   if (candidates.empty())
     return false;
   auto predicted = [&](size_t i) {
@@ -273,6 +276,7 @@ static bool tryDevice(Runtime &runtime, const fb::Module &module,
   Status opened = runtime.device(name, device);
   if (!opened.ok()) {
     out.log += concat(name, ": ", opened.message(), "\n");
+    out.isLost |= opened.code() == ASHLAR_DEVICE_LOST;
     return false;
   }
   bool any = false;
@@ -287,6 +291,7 @@ static bool tryDevice(Runtime &runtime, const fb::Module &module,
 
 Status chooseProgram(Runtime &runtime, const fb::Module &module,
                      const ProgramRequest &request, ProgramChoice &out) {
+  out.isLost = request.isLost;
   for (const String &name : request.devices) {
     if (tryDevice(runtime, module, request, name, out))
       return {};
@@ -294,11 +299,11 @@ Status chooseProgram(Runtime &runtime, const fb::Module &module,
       break;
     ++out.fallbacks;
   }
-  bool free = request.devices.empty() || !request.strict;
   bool any = false;
-  if (free && tryPrograms(runtime, module, request, nullptr, any, out))
+  if (request.isFree() &&
+      tryPrograms(runtime, module, request, nullptr, any, out))
     return {};
-  return failure(ASHLAR_UNSUPPORTED,
+  return failure(out.isLost ? ASHLAR_DEVICE_LOST : ASHLAR_UNSUPPORTED,
                  concat("no program of the module can run here:\n", out.log),
                  "programs");
 }

@@ -22,6 +22,10 @@ struct ProgramRequest {
   Vector<String> devices;  // in order of preference; empty: any
   bool strict = true;      // one of these or none
   Vector<Refused> refused; // not looked at again
+  bool isLost = false;     // a device was, why one of these was refused
+
+  /// Nobody asked for a device, or others will do.
+  bool isFree() const { return devices.empty() || !strict; }
 };
 
 /// What it gets.
@@ -33,13 +37,14 @@ struct ProgramChoice {
   std::shared_ptr<ashlar_device_t> asked;
   uint64_t fallbacks = 0; // devices asked for that could not serve
   String log;             // a line per program looked at
+  bool isLost = false;    // a device that was looked at
 };
 
 /// Of programs for the same targets, the first in the file's order whose
 /// devices and instruction sets are there counts, or where these devices rank
 /// code, that which suits them best; of these, the one that is
 /// predicted to be the fastest is taken, or the first where that is not known
-/// of all. UNSUPPORTED carries the log.
+/// of all. UNSUPPORTED, or DEVICE_LOST where a device is, carries the log.
 Status chooseProgram(Runtime &runtime, const fb::Module &module,
                      const ProgramRequest &request, ProgramChoice &out);
 

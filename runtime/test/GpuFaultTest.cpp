@@ -81,8 +81,7 @@ protected:
       // not tell; and where a queue ends all is done already.
       bool isSilent = isCall(failed, "DeviceGet") || isNoGraph ||
                       isCall(failed, "EventElapsedTime") ||
-                      isOfTheThread(failed) ||
-                      isCall(failed, "StreamQuery") ||
+                      isOfTheThread(failed) || isCall(failed, "StreamQuery") ||
                       isCall(failed, "StreamSynchronize");
       if (status.code == ASHLAR_OK) {
         EXPECT_TRUE(isSilent);
@@ -93,6 +92,9 @@ protected:
         EXPECT_NE(said.find(gpuErrors), said.npos) << said;
         EXPECT_NE(said.find((std::string(gpuDevice) + " (")), said.npos)
             << said;
+        // Also where it was not there to be opened.
+        if (isLost)
+          EXPECT_EQ(status.code, ASHLAR_DEVICE_LOST) << said;
       }
       // Others go on meanwhile.
       if (failing % (4 * step) == 1) {
@@ -119,6 +121,38 @@ TEST_F(GpuFailing, EveryCallFailsOnce) {
 
 TEST_F(GpuFailing, ADeviceIsLostInTheMiddle) {
   failEach(/*uncorrectable ECC*/ 214, /*isLost=*/true, 3);
+}
+
+// The processor's program takes its place, unless it has begun to run.
+TEST_F(GpuFailing, SoftPlacementStepsOverADeviceThatIsLostWhileItLoads) {
+  ModuleBuilder b = sampleModule();
+  auto host = std::make_unique<ashlar::fb::ProgramT>(b.program());
+  std::vector<uint8_t> code = b.sectionBytes[host->executables[0]->section];
+  ASSERT_TRUE((b.*useGpu)());
+  host->executables[0]->section =
+      b.addSection(ashlar::fb::SectionKind::Code, std::move(code));
+  b.module.programs.push_back(std::move(host));
+  ModuleBytes both = b.build();
+  placement = ASHLAR_PLACEMENT_SOFT;
+  bool wasLoaded = false;
+  uint64_t steps = 0;
+  for (uint64_t failing = 1; !wasLoaded && !HasFailure(); ++failing) {
+    start(failing, /*uncorrectable ECC*/ 214, /*isLost=*/true);
+    ashlar_status_t status = serve(both, gpuDevice);
+    const char *failed = driver->failed;
+    ASSERT_NE(failed, nullptr) << "call " << failing << " on " << loadedOn;
+    SCOPED_TRACE(std::string(failed) + ", call " + std::to_string(failing));
+    wasLoaded = loadedOn != "cpu:0";
+    if (!wasLoaded)
+      EXPECT_EQ(status.code, ASHLAR_OK) << said;
+    ++steps;
+  }
+  // Of what is opened, its code and its weights each call.
+  EXPECT_GT(steps, 15u);
+  start(0, 0, false);
+  ashlar_status_t status = serve(both, gpuDevice);
+  EXPECT_EQ(status.code, ASHLAR_OK) << said;
+  EXPECT_EQ(loadedOn, gpuDevice);
 }
 
 TEST_F(GpuFailing, NothingLeaksWhereAllGoesWell) {

@@ -25,10 +25,16 @@ protected:
     ashlar_load_options_t options = trusting();
     options.devices = &device;
     options.device_count = 1;
+    options.placement = placement;
     ashlar_status_t status = ashlar_runtime_create(&runtimeOptions, &runtime);
     if (status.code == ASHLAR_OK)
       status = ashlar_module_load_memory(runtime, file.data(), file.size(),
                                          &options, &module);
+    if (status.code == ASHLAR_OK) {
+      ashlar_module_info_t info = ASHLAR_MODULE_INFO_INIT;
+      EXPECT_EQ(ashlar_module_query(module, &info).code, ASHLAR_OK);
+      loadedOn = info.device;
+    }
     ashlar_session_options_t two = withThreads(2);
     if (status.code == ASHLAR_OK)
       status = ashlar_session_create(module, nullptr, &two, &session);
@@ -51,6 +57,8 @@ protected:
   }
 
   ashlar_runtime_options_t runtimeOptions = ASHLAR_RUNTIME_OPTIONS_INIT;
+  uint32_t placement = ASHLAR_PLACEMENT_STRICT;
+  std::string loadedOn; // the device of the last module that was loaded
   std::string said;
   int rounds = 2;
   const std::string tracePath = temporaryPath("shim_trace.json");

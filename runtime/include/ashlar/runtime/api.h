@@ -587,7 +587,8 @@ ASHLAR_API ashlar_status_t ashlar_stats_prometheus(ashlar_runtime_t *runtime,
 
 typedef enum ashlar_placement_t {
   ASHLAR_PLACEMENT_STRICT = 0, /* a device that cannot serve is an error */
-  ASHLAR_PLACEMENT_SOFT = 1    /* falls back to the next program; counted */
+  ASHLAR_PLACEMENT_SOFT = 1    /* falls back to the next program, also where a
+                                  device is lost while it loads; counted */
 } ashlar_placement_t;
 
 typedef struct ashlar_load_options_t {
@@ -623,7 +624,8 @@ typedef struct ashlar_load_options_t {
  * the first that the machine meets; of these, the one predicted to be fastest.
  * Weights are read from the mapping: while the module lives, replace the file
  * by renaming another over it, never by writing into it. NOT_FOUND, INTERNAL,
- * INVALID_ARGUMENT, CORRUPT, OUT_OF_BUDGET, UNSUPPORTED. */
+ * INVALID_ARGUMENT, CORRUPT, OUT_OF_BUDGET, UNSUPPORTED; DEVICE_LOST, where a
+ * device that might have served is. */
 ASHLAR_API ashlar_status_t ashlar_module_load_file(
     ashlar_runtime_t *runtime, const char *path,
     const ashlar_load_options_t *options, ashlar_module_t **out_module);
