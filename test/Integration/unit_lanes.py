@@ -25,7 +25,7 @@ def cached_attention(random, _):
     """Rows behind the keys of earlier calls, of which each call says how
     many, as it does of the rows."""
     heads, group, rows, past, width = (int(random.choice(each)) for each in (
-        [1, 2], [1, 3], [1, 2, 17, 70], [1, 31, 100, 190], [8, 20, 64]))
+        [1, 2], [1, 3], [1, 2, 17, 70], [1, 31, 100, 190], [16, 32, 64]))
     q, k, v, old_k, old_v = (
         random.standard_normal([1, *shape]).astype(np.float32) for shape in (
             (heads * group, rows, width), *2 * ((heads, rows, width),),
