@@ -3,6 +3,7 @@
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Tile/IR/CutOperand.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/bit.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -46,18 +47,19 @@ static bool standsAlone(tile::ContractOp op, unsigned dim) {
 namespace {
 class TileChooser {
 public:
-  TileChooser(AttentionMatch &match, int64_t bytes, bool shared)
+  TileChooser(AttentionMatch &match, int64_t bytes, bool openSizes, bool shared)
       : m(match), scores(match.scores), values(match.values), bytes(bytes),
-        shared(shared), sizes(match.values.getParallel()), box(sizes),
+        openSizes(openSizes), shared(shared), sizes(match.values.getParallel()),
+        box(sizes),
         numKeys(ShapedType::getNumElements(match.values.getReduced())),
         keyBytes(elementBytes(match.type)) {}
 
-  std::optional<AttentionTiles> run(bool openSizes) {
+  std::optional<AttentionTiles> run() {
     if (!findRows())
       return std::nullopt;
     int64_t rows = sizes[rowDim], rowBytes = numKeys * keyBytes;
     if (openSizes)
-      return openRows(rows, rowBytes);
+      return shared ? openTiles() : openRows(rows, rowBytes);
     // A worker for each core of a large machine.
     constexpr int64_t wanted = 8;
     int64_t most = std::max(fewest, rows * batches / wanted);
@@ -79,6 +81,8 @@ public:
 private:
   /// Rows enough for a box of sums.
   static constexpr int64_t fewest = 8;
+  /// Of a loop's tile.
+  static constexpr int64_t fewestKeys = 64, mostKeys = 256;
 
   /// Sets one of each batch; whether there are rows of one dim besides.
   bool findRows() {
@@ -130,7 +134,7 @@ private:
   /// All rows, or as many as keep their scores near; the last box may be
   /// shorter.
   std::optional<AttentionTiles> openRows(int64_t rows, int64_t rowBytes) {
-    if (shared || rows * rowBytes <= bytes)
+    if (rows * rowBytes <= bytes)
       return wholeKeys(rows);
     // Each box puts all keys into panels of its own: of twice as many rows,
     // that is done half as often (0.85 times the time with 1024 keys of 8
@@ -146,12 +150,52 @@ private:
     return wholeKeys(tile > 0 && tile <= taken ? taken / tile * tile : taken);
   }
 
+  /// Rows and keys that need not divide what there is of them. Whether keys are
+  /// cut hangs on no size.
+  AttentionTiles openTiles() {
+    // Tiles of sums are powers of two.
+    auto rounded = [](int64_t most) {
+      return int64_t(llvm::bit_floor(uint64_t(std::max<int64_t>(most, 1))));
+    };
+    box[rowDim] = std::min(sizes[rowDim], rounded(mostRowsOfShared()));
+    AttentionTiles tiles{box};
+    if (values.getReduced().size() != 1 || strideOf(0) != 1 || !liesBare() ||
+        !canLoop(0, 1, 1))
+      return tiles;
+    int64_t keys = bytes / (std::max<int64_t>(box[rowDim], 1) * keyBytes);
+    tiles.keys = std::max<int64_t>(
+        std::min(numKeys, rounded(std::min(keys, mostKeys))), 1);
+    return tiles;
+  }
+
+  /// Whether all operands lie at dims alone, and nothing is read elsewhere:
+  /// what lies beyond an end is left out by its dim.
+  bool liesBare() {
+    auto isBare = [](AffineMap map) {
+      return map.isProjectedPermutation(/*allowZeroInResults=*/true);
+    };
+    auto readsElsewhere = [](Block *body) {
+      return llvm::any_of(body->without_terminator(), [](Operation &inner) {
+        return llvm::any_of(inner.getOperandTypes(), llvm::IsaPred<ShapedType>);
+      });
+    };
+    return llvm::all_of(scores.getMaps().getAsValueRange<AffineMapAttr>(),
+                        isBare) &&
+           llvm::all_of(values.getMaps().getAsValueRange<AffineMapAttr>(),
+                        isBare) &&
+           !readsElsewhere(&scores.getBody().front()) &&
+           !readsElsewhere(&values.getBody().front()) &&
+           (!m.hide || (llvm::all_of(m.hide.getIndexingMapsArray(), isBare) &&
+                        !readsElsewhere(m.hide.getBody())));
+  }
+
+  /// With fewer keys, corrections of sums would be much of the work.
+  int64_t mostRowsOfShared() { return bytes / (fewestKeys * keyBytes); }
+
   std::optional<AttentionTiles> someKeys(int64_t most) {
     // Keys for which the corrections of sums are little work, and rows of
     // which the sums stay near.
-    constexpr int64_t fewestKeys = 64, mostKeys = 256;
-    int64_t rows = sizes[rowDim],
-            mostRows = shared ? bytes / (fewestKeys * keyBytes) : 128;
+    int64_t rows = sizes[rowDim], mostRows = shared ? mostRowsOfShared() : 128;
     int64_t taken = largestDivisor(rows, std::min(most, mostRows));
     if (taken < std::min(rows, 2 * fewest))
       taken = rows;
@@ -223,7 +267,7 @@ private:
   AttentionMatch &m;
   tile::ContractOp scores, values;
   int64_t bytes;
-  bool shared;
+  bool openSizes, shared;
   ArrayRef<int64_t> sizes;
   SmallVector<int64_t> box;
   int64_t numKeys, keyBytes, batches = 1, rowDim = -1;
@@ -233,5 +277,5 @@ private:
 std::optional<AttentionTiles>
 ashlar::chooseAttentionTiles(AttentionMatch &match, int64_t bytes,
                              bool openSizes, bool shared) {
-  return TileChooser(match, bytes, shared).run(openSizes);
+  return TileChooser(match, bytes, openSizes, shared).run();
 }

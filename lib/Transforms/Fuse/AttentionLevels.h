@@ -24,7 +24,8 @@ struct AttentionTiles {
 /// those of some keys at a time. None where neither can be had, or is worth it.
 /// With `openSizes`, a caller may choose fewer rows and keys: all keys, and
 /// rows that need not divide them. With `shared`, threads compute a part
-/// together: some keys at a time first.
+/// together: some keys at a time first; with both, neither needs to divide what
+/// there is, and there are tiles of keys wherever a loop can take them.
 std::optional<AttentionTiles> chooseAttentionTiles(AttentionMatch &match,
                                                    int64_t bytes,
                                                    bool openSizes, bool shared);

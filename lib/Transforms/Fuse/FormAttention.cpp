@@ -185,9 +185,14 @@ private:
         chooseAttentionTiles(match, scoreBytes, openSizes, shared);
     if (!tiles)
       return explainRefusal(match);
-    if (openSizes && shared)
-      if (std::string why = whyApart(match); !why.empty())
+    if (openSizes && shared) {
+      // What threads hold has tiles of its own.
+      std::string why = whyApart(match);
+      if (why.empty())
+        tiles->keys = 0;
+      else if (tiles->keys == 0)
         return explainRefusal(match, why);
+    }
     explainDispatch(match.ops());
     explainLoop(match, *tiles);
     if (scratchBytes != 0)
@@ -199,7 +204,7 @@ private:
         .form();
   }
 
-  /// Of scores whose number callers choose, which threads have to hold.
+  /// Why threads cannot hold scores whose number callers choose.
   std::string whyApart(AttentionMatch &match) {
     tile::AttentionOp op = AttentionFormer(match, {}, shared).make();
     std::string why = whyNotHeld(op, machine);
@@ -257,11 +262,10 @@ private:
         << " and what lies between stay apart"
         << (!openSizes ? ": no number of rows divides them and keeps their "
                          "scores near"
-            : shared   ? ": the threads of a workgroup share scores of known "
-                         "sizes alone"
+            : shared   ? ": no loop takes some keys at a time"
                        : ": at the largest size, the scores of a few rows do "
                          "not stay near")
-        << (why.empty() ? "" : ", and hold none: " + why) << "; "
+        << (why.empty() ? "" : ", and threads hold none: " + why) << "; "
         << remark::metric("Bytes", bytes) << " bytes are read back";
   }
 

@@ -38,6 +38,9 @@ AttentionWriter::AttentionWriter(tile::AttentionOp op)
         dim && dim.getPosition() < rank && shape.isDynamicDim(i) &&
         isa<Attribute>(sizes[dim.getPosition()]))
       sizes[dim.getPosition()] = findDim(op.getQueries(), i);
+  op.forEachOperand([&](Value operand, AffineMap, bool) {
+    isOpen |= !cast<ShapedType>(operand.getType()).hasStaticShape();
+  });
 }
 
 //===-- Ops on scores and on rows of them ---------------------------------===//
@@ -167,9 +170,19 @@ static tile::StrategyAttr clip(tile::StrategyAttr strategy,
                   : strategy;
 }
 
-Value AttentionWriter::writeScores(ArrayRef<tile::Cut> cuts) {
+bool AttentionWriter::mayEnd(Value part) {
+  return isOpen && op.getKeyLoop() &&
+         !cast<ShapedType>(part.getType()).hasStaticShape();
+}
+
+Value AttentionWriter::writeScores(ArrayRef<tile::Cut> cuts,
+                                   OpFoldResult existing) {
+  SmallVector<OpFoldResult> lengths(cuts.size());
+  if (!cuts.empty())
+    lengths[rank - 1] = existing;
   auto part = [&](Value operand, AffineMap map) {
-    return cuts.empty() ? operand : *tile::cutOperand(b, operand, map, cuts);
+    return cuts.empty() ? operand
+                        : *tile::cutOperand(b, operand, map, cuts, lengths);
   };
   SmallVector<AffineMap> maps(
       op.getScoresMaps().getAsValueRange<AffineMapAttr>());
@@ -178,6 +191,16 @@ Value AttentionWriter::writeScores(ArrayRef<tile::Cut> cuts) {
     scoring.push_back(part(operand, maps[2 + i]));
   Value queries = part(op.getQueries(), maps[0]),
         keys = part(op.getKeys(), maps[1]);
+  // What scores sums, where it ends in front of them, is not the product's.
+  bool isApart =
+      llvm::any_of(scoring, [&](Value operand) { return mayEnd(operand); });
+  SmallVector<Beside> beside;
+  if (isApart) {
+    for (auto [operand, map] : llvm::zip(scoring, ArrayRef(maps).drop_front(2)))
+      beside.push_back({operand, map});
+    scoring.clear();
+    maps.truncate(2);
+  }
   maps.push_back(place);
   SmallVector<int64_t> parallel(op.getScoresParallel());
   tile::StrategyAttr strategy = op.getScoresStrategyAttr();
@@ -185,30 +208,95 @@ Value AttentionWriter::writeScores(ArrayRef<tile::Cut> cuts) {
     parallel.back() = cuts[rank - 1].size;
     strategy = clip(strategy, parallel, op.getScoresReduced());
   }
-  tile::ContractOp product = contract(locOf(op.getScore()), {queries, keys},
-                                      scoring, emptyScores(type), parallel,
-                                      op.getScoresReduced(), maps, strategy);
-  if (!parameters.empty())
+  Location at = locOf(op.getScore());
+  Type sum = op.getScore().front().getArgument(0).getType();
+  tile::ContractOp product =
+      contract(at, {queries, keys}, scoring, emptyScores(isApart ? sum : type),
+               parallel, op.getScoresReduced(), maps, strategy);
+  if (!parameters.empty() && cuts.empty())
     product->setAttr(exec::dimParametersAttrName,
                      b.getDenseI64ArrayAttr(parameters.take_front(
                          rank + op.getScoresReduced().size())));
   IRMapping mapping;
-  op.getScore().cloneInto(&product.getBody(), mapping);
-  if (!op.hidesScores())
+  if (isApart)
+    yieldSum(product);
+  else
+    op.getScore().cloneInto(&product.getBody(), mapping);
+  auto end = dyn_cast_if_present<Value>(existing);
+  if (!op.hidesScores() && !end && !isApart)
     return product->getResult(0);
-  SmallVector<Value> inputs = {product->getResult(0)};
-  SmallVector<AffineMap> ofInputs = {place};
   for (auto [operand, map] : llvm::zip(
-           op.getHiding(), op.getHideMaps().getAsValueRange<AffineMapAttr>())) {
-    inputs.push_back(part(operand, map));
-    ofInputs.push_back(map);
-  }
-  ofInputs.push_back(place);
+           op.getHiding(), op.getHideMaps().getAsValueRange<AffineMapAttr>()))
+    beside.push_back({part(operand, map), map});
+  return hide(product->getResult(0), beside, isApart, cuts, end);
+}
+
+void AttentionWriter::yieldSum(tile::ContractOp product) {
+  OpBuilder::InsertionGuard guard(b);
+  Type sum = getElementTypeOrSelf(product.getInit());
+  Block *body = b.createBlock(&product.getBody(), {}, sum, product.getLoc());
+  tile::YieldOp::create(b, product.getLoc(), body->getArgument(0));
+}
+
+Value AttentionWriter::hide(Value scores, ArrayRef<Beside> beside, bool areSums,
+                            ArrayRef<tile::Cut> cuts, Value existing) {
+  SmallVector<Value> inputs = {scores};
+  SmallVector<AffineMap> maps = {place};
+  for (auto [operand, map] : beside)
+    if (!mayEnd(operand)) {
+      inputs.push_back(operand);
+      maps.push_back(map);
+    }
+  maps.push_back(place);
   llvm::SaveAndRestore at(loc, locOf(op.getHide()));
-  return generic(inputs, emptyScores(type), ofInputs, /*reduces=*/false,
+  return generic(inputs, emptyScores(type), maps, /*reduces=*/false,
                  [&](OpBuilder &b, ValueRange arguments) {
-                   return inlined(b, op.getHide(), arguments.drop_back(), cuts);
+                   Value score = arguments.front();
+                   ValueRange others = arguments.drop_front();
+                   SmallVector<Value> read;
+                   for (auto [operand, map] : beside) {
+                     read.push_back(mayEnd(operand) ? readAt(b, operand, map)
+                                                    : others.front());
+                     others = others.drop_front(mayEnd(operand) ? 0 : 1);
+                   }
+                   ArrayRef<Value> rest = read;
+                   if (areSums) {
+                     size_t count = op.getScoring().size();
+                     SmallVector<Value> ofScore = {score};
+                     llvm::append_range(ofScore, rest.take_front(count));
+                     score = inlined(b, op.getScore(), ofScore);
+                     rest = rest.drop_front(count);
+                   }
+                   SmallVector<Value> ofHide = {score};
+                   llvm::append_range(ofHide, rest);
+                   score = inlined(b, op.getHide(), ofHide, cuts);
+                   if (!existing)
+                     return score;
+                   Value exists = arith::CmpIOp::create(
+                       b, loc, arith::CmpIPredicate::slt,
+                       linalg::IndexOp::create(b, loc, rank - 1), existing);
+                   return arith::SelectOp::create(b, loc, exists, score, lowest)
+                       .getResult();
                  });
+}
+
+Value AttentionWriter::readAt(OpBuilder &b, Value part, AffineMap map) {
+  SmallVector<Value> place;
+  for (auto [size, expr] :
+       llvm::zip(tensor::getMixedSizes(b, loc, part), map.getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim) {
+      place.push_back(arith::ConstantIndexOp::create(b, loc, 0));
+      continue;
+    }
+    place.push_back(linalg::IndexOp::create(b, loc, dim.getPosition()));
+    if (auto end = dyn_cast<Value>(size)) {
+      Value last = arith::SubIOp::create(
+          b, loc, end, arith::ConstantIndexOp::create(b, loc, 1));
+      place.back() = arith::MinSIOp::create(b, loc, place.back(), last);
+    }
+  }
+  return tensor::ExtractOp::create(b, loc, part, place);
 }
 
 void AttentionWriter::writeRows() {
@@ -250,7 +338,8 @@ AffineMap AttentionWriter::rowOfResult() {
 
 AttentionWriter::State AttentionWriter::step(const State &before,
                                              unsigned keyDim, OpFoldResult from,
-                                             int64_t count) {
+                                             int64_t count,
+                                             OpFoldResult existing) {
   // Of each dim of keys that the loop cuts, so many lie behind one.
   int64_t perKeyDim = op.getScoresParallel().back() /
                       op.getReduced()[keyDim - op.getParallel().size()];
@@ -264,7 +353,11 @@ AttentionWriter::State AttentionWriter::step(const State &before,
   ofValues[keyDim] = {from, count};
   sizes.back() = b.getIndexAttr(count * perKeyDim);
 
-  Value scores = writeScores(ofScores);
+  OpFoldResult existingScores = existing;
+  if (existing && perKeyDim != 1)
+    existingScores = affine::makeComposedFoldedAffineApply(
+        b, loc, b.getAffineDimExpr(0) * perKeyDim, {existing});
+  Value scores = writeScores(ofScores, existingScores);
   Value largest = maximum(scores, before.largest);
   Value exponentials = powers(scores, largest, /*mayBeLowest=*/true);
   Value scale =
@@ -288,10 +381,12 @@ AttentionWriter::State AttentionWriter::step(const State &before,
   reduced[keyDim - op.getParallel().size()] = count;
   AffineMap result = b.getMultiDimIdentityMap(op.getParallel().size());
   Location at = locOf(op.getBody());
+  SmallVector<OpFoldResult> lengths(ofValues.size());
+  lengths[keyDim] = existing;
   tile::ContractOp values = contract(
       at,
-      {weights,
-       *tile::cutOperand(b, op.getValues(), op.getValuesMap(), ofValues)},
+      {weights, *tile::cutOperand(b, op.getValues(), op.getValuesMap(),
+                                  ofValues, lengths)},
       {before.sums, scale}, before.sums, op.getParallel(), reduced,
       {op.getWeightsMap(), op.getValuesMap(), result, rowOfResult(), result},
       clip(op.getStrategyAttr(), op.getParallel(), reduced));
@@ -305,12 +400,41 @@ AttentionWriter::State AttentionWriter::step(const State &before,
   return {values->getResult(0), largest, total};
 }
 
-Value AttentionWriter::finish(const State &state) {
+/// The front of `value`, of so many elements along each dim.
+static Value frontOf(OpBuilder &b, Location loc, Value value,
+                     ArrayRef<OpFoldResult> sizes) {
+  if (llvm::all_of(sizes, llvm::IsaPred<Attribute>))
+    return value;
+  SmallVector<OpFoldResult> from(sizes.size(), b.getIndexAttr(0)),
+      steps(sizes.size(), b.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(b, loc, value, from, sizes, steps);
+}
+
+Value AttentionWriter::finish(State state) {
   loc = locOf(op.getBody());
-  SmallVector<Value> inputs = {state.sums, state.total};
+  AffineMap place = b.getMultiDimIdentityMap(op.getParallel().size()),
+            row = rowOfResult();
+  // Only what exists is stored.
+  SmallVector<OpFoldResult> existing =
+      getAsIndexOpFoldResult(b.getContext(), op.getParallel());
+  for (auto [size, expr] :
+       llvm::zip(tensor::getMixedSizes(b, loc, op.getInit()),
+                 op.getResultMap().getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      existing[dim.getPosition()] = size;
+  auto front = [&](Value value, AffineMap map) {
+    SmallVector<OpFoldResult> ofValue;
+    for (AffineExpr expr : map.getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      ofValue.push_back(dim ? existing[dim.getPosition()]
+                            : OpFoldResult(b.getIndexAttr(1)));
+    }
+    return frontOf(b, loc, value, ofValue);
+  };
+  SmallVector<Value> inputs = {front(state.sums, place),
+                               front(state.total, row)};
   llvm::append_range(inputs, op.getEpilogue());
-  SmallVector<AffineMap> maps = {
-      b.getMultiDimIdentityMap(op.getParallel().size()), rowOfResult()};
+  SmallVector<AffineMap> maps = {place, row};
   for (unsigned i = 2; i != op.getMaps().size(); ++i)
     maps.push_back(op.getMap(i));
   return generic(
@@ -322,31 +446,89 @@ Value AttentionWriter::finish(const State &state) {
       });
 }
 
-void AttentionWriter::writeLoop() {
+AttentionWriter::State AttentionWriter::loop(const State &before,
+                                             unsigned keyDim, OpFoldResult from,
+                                             OpFoldResult to, int64_t count,
+                                             OpFoldResult all) {
+  auto value = [&](OpFoldResult place) {
+    return getValueOrCreateConstantIndexOp(b, loc, place);
+  };
+  auto loop = scf::ForOp::create(
+      b, loc, value(from), value(to), value(b.getIndexAttr(count)),
+      ValueRange{before.sums, before.largest, before.total},
+      [&](OpBuilder &inner, Location at, Value key, ValueRange carried) {
+        llvm::SaveAndRestore inside(b, inner);
+        OpFoldResult existing;
+        if (all)
+          existing = affine::makeComposedFoldedAffineMin(
+              b, loc,
+              AffineMap::get(1, 1,
+                             {b.getAffineConstantExpr(count),
+                              b.getAffineSymbolExpr(0) - b.getAffineDimExpr(0)},
+                             b.getContext()),
+              {key, all});
+        State next = step({carried[0], carried[1], carried[2]}, keyDim, key,
+                          count, existing);
+        scf::YieldOp::create(b, at,
+                             ValueRange{next.sums, next.largest, next.total});
+      });
+  return {loop.getResult(0), loop.getResult(1), loop.getResult(2)};
+}
+
+AttentionWriter::State AttentionWriter::loopToValue(const State &before,
+                                                    unsigned keyDim,
+                                                    const VisibleKeys &visible,
+                                                    ArrayRef<OpFoldResult> at) {
+  int64_t count = op.getTile(tile::LevelKind::Loop, keyDim);
+  OpFoldResult all = sizes.back();
+  SmallVector<OpFoldResult> operands(at);
+  llvm::append_range(operands, getAsOpFoldResult(visible.symbols));
+  operands.push_back(all);
+  unsigned symbols = visible.symbols.size();
+  SmallVector<AffineExpr> from = {b.getAffineConstantExpr(0)},
+                          to = {b.getAffineSymbolExpr(symbols)};
+  auto ofRows = [&](AffineExpr term, bool largest) {
+    for (auto [d, size] : llvm::enumerate(op.getScoresParallel().drop_back()))
+      term = visible.ofRows(term, d, size, largest);
+    return term;
+  };
+  for (AffineExpr term : visible.from)
+    from.push_back(ofRows(term, /*largest=*/false).floorDiv(count) * count);
+  for (AffineExpr term : visible.to)
+    to.push_back(ofRows(term, /*largest=*/true));
+  auto mapOver = [&](ArrayRef<AffineExpr> exprs) {
+    return AffineMap::get(at.size(), symbols + 1, exprs, b.getContext());
+  };
+  OpFoldResult first = affine::makeComposedFoldedAffineMax(
+                   b, loc, mapOver(from), operands),
+               last = affine::makeComposedFoldedAffineMin(b, loc, mapOver(to),
+                                                          operands);
+  std::optional<int64_t> number = getConstantIntValue(all);
+  return loop(before, keyDim, first, last, count,
+              number && *number % count == 0 ? OpFoldResult() : all);
+}
+
+void AttentionWriter::writeLoop(const VisibleKeys &visible,
+                                ArrayRef<OpFoldResult> at) {
   unsigned keyDim = *op.getKeyLoop();
   int64_t count = op.getTile(tile::LevelKind::Loop, keyDim),
           all = op.getReduced()[keyDim - op.getParallel().size()],
           whole = all / count * count;
+  OpFoldResult keys = sizes.back();
+  sizes = getAsIndexOpFoldResult(b.getContext(), op.getScoresParallel());
   writeConstants();
   State state = {
       filled(tensor::EmptyOp::create(b, loc, op.getParallel(), type), zero),
       filled(emptyRow(), lowest), filled(emptyRow(), zero)};
-  auto index = [&](int64_t value) {
-    return arith::ConstantIndexOp::create(b, loc, value).getResult();
-  };
-  auto loop = scf::ForOp::create(
-      b, loc, index(0), index(whole), index(count),
-      ValueRange{state.sums, state.largest, state.total},
-      [&](OpBuilder &inner, Location at, Value from, ValueRange carried) {
-        llvm::SaveAndRestore inside(b, inner);
-        State next =
-            step({carried[0], carried[1], carried[2]}, keyDim, from, count);
-        scf::YieldOp::create(b, at,
-                             ValueRange{next.sums, next.largest, next.total});
-      });
-  state = {loop.getResult(0), loop.getResult(1), loop.getResult(2)};
-  if (whole != all)
-    state = step(state, keyDim, b.getIndexAttr(whole), all - whole);
+  if (isOpen) {
+    sizes.back() = keys;
+    state = loopToValue(state, keyDim, visible, at);
+  } else {
+    state =
+        loop(state, keyDim, b.getIndexAttr(0), b.getIndexAttr(whole), count);
+    if (whole != all)
+      state = step(state, keyDim, b.getIndexAttr(whole), all - whole);
+  }
   op->getResult(0).replaceAllUsesWith(finish(state));
   op->erase();
 }

@@ -4,7 +4,7 @@
 #ifndef ASHLAR_LIB_TRANSFORMS_TILE_ATTENTIONWRITER_H
 #define ASHLAR_LIB_TRANSFORMS_TILE_ATTENTIONWRITER_H
 
-#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "VisibleKeys.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace ashlar {
@@ -16,8 +16,12 @@ public:
 
   /// With the scores of all keys at once.
   void writeRows();
-  /// With those of as many as its loop says; sizes are numbers.
-  void writeLoop();
+  /// With those of as many as its loop says. Of a part of fewer rows, and of
+  /// the last keys, what is made on the way is as large as that of others.
+  /// Where callers choose sizes, tiles of which no row sees a key are left out:
+  /// `at` is where the part's rows lie, by the scores' dims.
+  void writeLoop(const VisibleKeys &visible,
+                 llvm::ArrayRef<mlir::OpFoldResult> at);
 
 private:
   using Body =
@@ -51,8 +55,26 @@ private:
                       mlir::ValueRange arguments,
                       llvm::ArrayRef<tile::Cut> cuts = {});
 
-  /// The scores that cuts of their dims leave, hidden.
-  mlir::Value writeScores(llvm::ArrayRef<tile::Cut> cuts);
+  /// The scores that cuts of their dims leave, hidden. Of keys there are
+  /// `existing`, which is less than the cut at the end.
+  mlir::Value writeScores(llvm::ArrayRef<tile::Cut> cuts,
+                          mlir::OpFoldResult existing = {});
+  /// A part of what is read at each score beside it.
+  struct Beside {
+    mlir::Value part;
+    mlir::AffineMap map;
+  };
+  /// What the op's body makes of scores, or, `areSums`, that which scores them
+  /// of sums first. Keys from `existing` on have no weight.
+  mlir::Value hide(mlir::Value scores, llvm::ArrayRef<Beside> beside,
+                   bool areSums, llvm::ArrayRef<tile::Cut> cuts,
+                   mlir::Value existing);
+  void yieldSum(tile::ContractOp product);
+  /// The element of a part of an operand at a score, or, where that does not
+  /// exist, at the last that does.
+  mlir::Value readAt(mlir::OpBuilder &b, mlir::Value part, mlir::AffineMap map);
+  /// Whether an operand may end in front of what a loop makes of it.
+  bool mayEnd(mlir::Value part);
   tile::ContractOp contract(mlir::Location at, mlir::ValueRange factors,
                             mlir::ValueRange epilogue, mlir::Value init,
                             llvm::ArrayRef<int64_t> parallel,
@@ -65,9 +87,18 @@ private:
   struct State {
     mlir::Value sums, largest, total;
   };
+  /// With `count` keys, of which there may be less.
   State step(const State &before, unsigned keyDim, mlir::OpFoldResult from,
-             int64_t count);
-  mlir::Value finish(const State &state);
+             int64_t count, mlir::OpFoldResult existing = {});
+  /// From `from` to `to`, in tiles of `count`, beyond the `all` of which there
+  /// are no keys.
+  State loop(const State &before, unsigned keyDim, mlir::OpFoldResult from,
+             mlir::OpFoldResult to, int64_t count, mlir::OpFoldResult all = {});
+  /// Of tiles of keys where the number of keys, or of rows, is a value.
+  State loopToValue(const State &before, unsigned keyDim,
+                    const VisibleKeys &visible,
+                    llvm::ArrayRef<mlir::OpFoldResult> at);
+  mlir::Value finish(State state);
   /// Where the number of a result's row lies, over the result's dims.
   mlir::AffineMap rowOfResult();
 
@@ -79,6 +110,7 @@ private:
   mlir::AffineMap place, row;
   llvm::ArrayRef<int64_t> parameters; ///< that are the dims of both products
   llvm::SmallVector<mlir::OpFoldResult> sizes;
+  bool isOpen = false; ///< any size of the part is a value
   mlir::Value lowest, zero, one;
 };
 

@@ -34,6 +34,7 @@ private:
   };
 
   //===-- Loops, in ExpandContracts.cpp -----------------------------------===//
+  void findEnds();
   Value index(int64_t value) {
     return mlir::arith::ConstantIndexOp::create(b, value);
   }
@@ -86,8 +87,11 @@ private:
                ArrayRef<int64_t> extents);
   /// How many of the points of the present box exist along a masked dim.
   mlir::OpFoldResult countIn(unsigned d);
+  /// The same of an operand, which may end in front of its dims.
+  mlir::OpFoldResult countIn(tile::OperandKind operand, unsigned d);
   /// Whether some of it may not exist.
   bool reachesBeyond(mlir::AffineMap map, ArrayRef<unsigned> dims);
+  bool endsBefore(tile::OperandKind operand);
   /// A copy of b has a size that is known.
   bool packs() {
     return strategy.getPack() != nullptr && !hasOpenTerms() && hasTerms();
@@ -144,8 +148,11 @@ private:
   tile::StrategyAttr strategy;
   SmallVector<Loop> loops; ///< those over terms last
   unsigned numParallel, numOutside = 0;
-  SmallVector<int64_t> sizes;   ///< of all dims
-  SmallVector<Value> open;      ///< sizes that are values, by dim
+  SmallVector<int64_t> sizes; ///< of all dims
+  SmallVector<Value> open;    ///< sizes that are values, by dim
+  /// Of a and of b, by dim: where they end, while the dim does not; null: where
+  /// it does.
+  SmallVector<SmallVector<Value>> ends;
   SmallVector<int64_t> box;     ///< of the present tile; 0: a value
   SmallVector<int64_t> largest; ///< accumulator and chunk that there is
   SmallVector<int64_t> whole;   ///< of a part's terms

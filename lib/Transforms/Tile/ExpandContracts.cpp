@@ -32,14 +32,20 @@ ContractExpander::ContractExpander(tile::ContractOp op)
       llvm::count_if(loops, [&](Loop loop) { return loop.dim < numParallel; });
   sizes.assign(op.getParallel().begin(), op.getParallel().end());
   llvm::append_range(sizes, op.getReduced());
-  open = openDims(op, sizes.size());
-  // What a kernel makes on its way may be as long as a value says.
-  auto type = cast<MemRefType>(op.getInit().getType());
-  for (auto [i, expr] : llvm::enumerate(op.getResultMap().getResults()))
-    if (auto dim = dyn_cast<AffineDimExpr>(expr);
-        dim && type.isDynamicDim(i) && !open[dim.getPosition()])
-      open[dim.getPosition()] =
-          dyn_cast_if_present<Value>(findDim(op.getInit(), i));
+  open = openDims(op);
+  findEnds();
+}
+
+/// A part may have fewer points than what is made of it on the way: where tiles
+/// are masked, it is filled up with zeros as it is read, else left out.
+void ContractExpander::findEnds() {
+  for (auto kind : {tile::OperandKind::A, tile::OperandKind::B}) {
+    SmallVector<Value> &own = ends.emplace_back(sizes.size());
+    for (auto [d, size] :
+         llvm::enumerate(sizesAlong(memoryOf(kind), mapOf(kind))))
+      if (size && !open[d])
+        (strategy.isMasked(d) ? own[d] : open[d]) = size;
+  }
 }
 
 /// Whether neighbours of the last dim are known not to be in memory.

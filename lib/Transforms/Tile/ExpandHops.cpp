@@ -10,14 +10,31 @@
 using namespace mlir;
 using namespace ashlar;
 
-OpFoldResult ContractExpander::countIn(unsigned d) {
+/// Of so many points from `at` on, those in front of `end`.
+static OpFoldResult countBefore(ImplicitLocOpBuilder &b, int64_t box,
+                                OpFoldResult at, OpFoldResult end) {
   return affine::makeComposedFoldedAffineMin(
       b, b.getLoc(),
       AffineMap::get(1, 1,
-                     {b.getAffineConstantExpr(box[d]),
+                     {b.getAffineConstantExpr(box),
                       b.getAffineSymbolExpr(0) - b.getAffineDimExpr(0)},
                      b.getContext()),
-      {at[d], extentOf(d)});
+      {at, end});
+}
+
+OpFoldResult ContractExpander::countIn(unsigned d) {
+  return hasEdge(d) ? countBefore(b, box[d], at[d], extentOf(d))
+                    : OpFoldResult();
+}
+
+OpFoldResult ContractExpander::countIn(tile::OperandKind operand, unsigned d) {
+  Value end = ends[unsigned(operand)][d];
+  return end ? countBefore(b, box[d], at[d], end) : countIn(d);
+}
+
+bool ContractExpander::endsBefore(tile::OperandKind operand) {
+  return llvm::any_of(ends[unsigned(operand)],
+                      [](Value end) { return end != nullptr; });
 }
 
 bool ContractExpander::reachesBeyond(AffineMap map, ArrayRef<unsigned> dims) {
@@ -33,8 +50,7 @@ BoxView ContractExpander::view(Value memory, AffineMap map,
       ArrayRef<OpFoldResult>(at).take_front(map.getNumDims());
   return viewOfBox(
       b, memory, map, place, dims, extents,
-      [&](unsigned d) { return hasEdge(d) ? countIn(d) : OpFoldResult(); },
-      nullptr, hasEmptyBoxes);
+      [&](unsigned d) { return countIn(d); }, nullptr, hasEmptyBoxes);
 }
 
 //===-- Rings -------------------------------------------------------------===//
@@ -52,7 +68,7 @@ BoxView ContractExpander::viewToCopy(tile::OperandKind operand,
                                      ArrayRef<int64_t> extents) {
   Value memory = memoryOf(operand);
   AffineMap map = mapOf(operand);
-  ArrayRef<int64_t> ends = cast<MemRefType>(memory.getType()).getShape();
+  ArrayRef<int64_t> shape = cast<MemRefType>(memory.getType()).getShape();
   auto lengthOf = [&](unsigned result, OpFoldResult offset, int64_t length) {
     AffineExpr expr = map.getResult(result);
     bool hasEnd = false, isSummed = false, isForward = true;
@@ -63,21 +79,20 @@ BoxView ContractExpander::viewToCopy(tile::OperandKind operand,
         isForward &= step > 0;
       }
     if (!hasEnd || isSummed || !isForward ||
-        ShapedType::isDynamic(ends[result]))
+        ShapedType::isDynamic(shape[result]))
       return OpFoldResult();
     return affine::makeComposedFoldedAffineMin(
         b, b.getLoc(),
         AffineMap::get(1, 0,
                        {b.getAffineConstantExpr(length),
-                        ends[result] - b.getAffineDimExpr(0)},
+                        shape[result] - b.getAffineDimExpr(0)},
                        b.getContext()),
         {offset});
   };
   return viewOfBox(
       b, memory, map, ArrayRef<OpFoldResult>(at).take_front(map.getNumDims()),
-      dims, extents,
-      [&](unsigned d) { return hasEdge(d) ? countIn(d) : OpFoldResult(); },
-      lengthOf, hasEmptyBoxes);
+      dims, extents, [&](unsigned d) { return countIn(operand, d); }, lengthOf,
+      hasEmptyBoxes || endsBefore(operand));
 }
 
 unsigned ContractExpander::bring(unsigned depth) {
@@ -139,7 +154,7 @@ void ContractExpander::copy(tile::HopAttr hop) {
   auto begun = tile::CopyOp::create(
       b, type.getSlotType(), tile::TokenType::get(b.getContext()), source,
       offsets, ring, AffineMap::get(shape.size(), 0, places, b.getContext()),
-      !from && reachesBeyond(map, dims),
+      !from && (reachesBeyond(map, dims) || endsBefore(hop.getOperand())),
       hop.getEngine().empty() ? StringAttr() : b.getStringAttr(hop.getEngine()),
       hop.getMulticast());
   tile::WaitOp::create(b, begun.getToken());
@@ -188,6 +203,7 @@ BoxView ContractExpander::operandOf(tile::OperandKind operand,
                                     llvm::SmallVector<Value> &offsets) {
   AffineMap map = mapOf(operand);
   const Near *own = nearestOf(operand);
+  assert((own || !endsBefore(operand)) && "nothing fills it up with zeros");
   if (!own)
     return view(memoryOf(operand), map, dims, extents);
   // The slot begins where the copied box's last place is, along dims that go

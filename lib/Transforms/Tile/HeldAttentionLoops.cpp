@@ -39,16 +39,8 @@ SmallVector<HeldAttention::Span, 2> HeldAttention::spansOfKeys() {
   VisibleKeys visible = findVisibleKeys(op);
   SmallVector<Value> symbols(visible.symbols);
   AffineExpr all = sizeOf(scores, scores.column, symbols);
-  // Of all rows of the part, the one that sees the most, or the least.
   auto atRow = [&](AffineExpr expr, bool last) {
-    AffineExpr row = b.getAffineDimExpr(scores.row),
-               next = expr.replace(row, row + 1);
-    auto step = dyn_cast<AffineConstantExpr>(
-        simplifyAffineExpr(next - expr, rank, symbols.size()));
-    bool isGrowing = step && step.getValue() > 0;
-    return isGrowing == last
-               ? expr.replace(row, row + (scores.extents[scores.row] - 1))
-               : expr;
+    return visible.ofRows(expr, scores.row, scores.extents[scores.row], last);
   };
   auto wholeTiles = [&](AffineExpr keys) { return keys.floorDiv(tile) * tile; };
   SmallVector<AffineExpr> from = {b.getAffineConstantExpr(0)}, to = {all},

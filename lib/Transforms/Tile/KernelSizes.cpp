@@ -75,6 +75,25 @@ SmallVector<Value> ashlar::openDims(Operation *op, unsigned count) {
   return open;
 }
 
+SmallVector<Value> ashlar::openDims(tile::ContractOp op) {
+  SmallVector<Value> open =
+      openDims(op, op.getParallel().size() + op.getReduced().size());
+  for (auto [own, made] :
+       llvm::zip(open, sizesAlong(op.getInit(), op.getResultMap())))
+    if (!own)
+      own = made;
+  return open;
+}
+
+SmallVector<Value> ashlar::sizesAlong(Value memory, AffineMap map) {
+  SmallVector<Value> sizes(map.getNumDims());
+  auto type = cast<MemRefType>(memory.getType());
+  for (auto [i, expr] : llvm::enumerate(map.getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && type.isDynamicDim(i))
+      sizes[dim.getPosition()] = dyn_cast_if_present<Value>(findDim(memory, i));
+  return sizes;
+}
+
 exec::SizeAttr ashlar::parameterOf(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   auto kernel = argument ? dyn_cast_if_present<func::FuncOp>(

@@ -6,6 +6,7 @@
 #include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "ashlar/Support/NoteAt.h"
 #include "ashlar/Transforms/Tile/ConvertAccumulators.h"
+#include "ashlar/Transforms/Tile/KernelSizes.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,10 +33,14 @@ public:
   /// A loop per size; `body` gets a point. Leaves the builder behind them.
   void forEach(ArrayRef<int64_t> sizes,
                llvm::function_ref<void(ValueRange point)> body) {
+    forEach(valuesOf(sizes), body);
+  }
+  void forEach(ValueRange sizes,
+               llvm::function_ref<void(ValueRange point)> body) {
     OpBuilder::InsertionGuard guard(b);
     SmallVector<Value> point;
-    for (int64_t size : sizes) {
-      auto loop = scf::ForOp::create(b, index(0), index(size), index(1));
+    for (Value size : sizes) {
+      auto loop = scf::ForOp::create(b, index(0), size, index(1));
       b.setInsertionPointToStart(loop.getBody());
       point.push_back(loop.getInductionVar());
     }
@@ -46,8 +51,21 @@ public:
   /// far and gives the next.
   Value sumOver(ArrayRef<int64_t> sizes, Value start,
                 llvm::function_ref<Value(Value sum, ValueRange point)> body) {
+    return sumOver(valuesOf(sizes), start, body);
+  }
+  Value sumOver(ValueRange sizes, Value start,
+                llvm::function_ref<Value(Value sum, ValueRange point)> body) {
     SmallVector<Value> point;
     return sumFrom(sizes, point, start, body);
+  }
+
+  /// Constants, or, where there is one, what `open` has.
+  SmallVector<Value> valuesOf(ArrayRef<int64_t> sizes,
+                              ArrayRef<Value> open = {}) {
+    SmallVector<Value> values;
+    for (auto [i, size] : llvm::enumerate(sizes))
+      values.push_back(i < open.size() && open[i] ? open[i] : index(size));
+    return values;
   }
 
   Value load(Value memory, AffineMap map, ValueRange point) {
@@ -147,12 +165,12 @@ private:
     return arith::ExtSIOp::create(b, wide, value);
   }
 
-  Value sumFrom(ArrayRef<int64_t> sizes, SmallVector<Value> &point, Value start,
+  Value sumFrom(ValueRange sizes, SmallVector<Value> &point, Value start,
                 llvm::function_ref<Value(Value sum, ValueRange point)> body) {
     if (point.size() == sizes.size())
       return body(start, point);
-    auto loop = scf::ForOp::create(b, index(0), index(sizes[point.size()]),
-                                   index(1), start);
+    auto loop =
+        scf::ForOp::create(b, index(0), sizes[point.size()], index(1), start);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     point.push_back(loop.getInductionVar());
@@ -179,16 +197,28 @@ void expandContract(tile::ContractOp op, OpBuilder &builder) {
       memref::StoreOp::create(w.b, pad, init, point);
     });
   }
-  w.forEach(op.getParallel(), [&](ValueRange at) {
+  SmallVector<Value> open = openDims(op);
+  SmallVector<Value> parallel = w.valuesOf(op.getParallel(), open),
+                     reduced = w.valuesOf(
+                         op.getReduced(),
+                         ArrayRef(open).drop_front(op.getParallel().size()));
+  // Factors may end in front of their dims.
+  auto read = [&](Value memory, AffineMap map, ValueRange point) {
+    bool mayEnd = false;
+    for (auto [own, size] : llvm::zip(open, sizesAlong(memory, map)))
+      mayEnd |= size && !own;
+    return mayEnd ? w.loadPadded(memory, map, point)
+                  : w.load(memory, map, point);
+  };
+  w.forEach(parallel, [&](ValueRange at) {
     Value zero = arith::ConstantOp::create(
         w.b, w.b.getZeroAttr(op.getAccumulatorType()));
-    Value sum =
-        w.sumOver(op.getReduced(), zero, [&](Value sum, ValueRange term) {
-          SmallVector<Value> point = joined(at, term);
-          return w.addProduct(
-              sum, w.load(op.getA(), op.getAMap(), point), op.getAUnsigned(),
-              w.load(op.getB(), op.getBMap(), point), op.getBUnsigned());
-        });
+    Value sum = w.sumOver(reduced, zero, [&](Value sum, ValueRange term) {
+      SmallVector<Value> point = joined(at, term);
+      return w.addProduct(
+          sum, read(op.getA(), op.getAMap(), point), op.getAUnsigned(),
+          read(op.getB(), op.getBMap(), point), op.getBUnsigned());
+    });
     SmallVector<Value> arguments = {sum};
     for (auto [i, operand] : llvm::enumerate(op.getEpilogue()))
       arguments.push_back(w.load(operand, op.getEpilogueMap(i), at));

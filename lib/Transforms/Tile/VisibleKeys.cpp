@@ -27,7 +27,7 @@ static bool isLowest(Value value) {
 namespace {
 class ConditionReader {
 public:
-  explicit ConditionReader(unsigned rank) : rank(rank) {}
+  explicit ConditionReader(unsigned rank) : rank(rank) { keys.rank = rank; }
 
   /// A score is hidden where the condition does not hold, or, `isInverse`,
   /// where it does.
@@ -140,6 +140,16 @@ VisibleKeys ashlar::findVisibleKeys(tile::AttentionOp op) {
     reader.require(choice.getCondition(), isInverse);
   }
   return reader.keys;
+}
+
+AffineExpr VisibleKeys::ofRows(AffineExpr term, unsigned row, int64_t count,
+                               bool largest) const {
+  AffineExpr first = getAffineDimExpr(row, term.getContext()),
+             next = term.replace(first, first + 1);
+  auto step = dyn_cast<AffineConstantExpr>(
+      simplifyAffineExpr(next - term, rank, symbols.size()));
+  bool isGrowing = step && step.getValue() > 0;
+  return isGrowing == largest ? term.replace(first, first + (count - 1)) : term;
 }
 
 Value ashlar::takeVisible(Value score) {

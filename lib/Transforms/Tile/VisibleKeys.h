@@ -11,6 +11,12 @@ namespace ashlar {
 /// scores in front of the keys, each as large as the terms say; both may be
 /// empty, where nothing is known.
 struct VisibleKeys {
+  /// One of the terms where it is largest, or smallest, of `count` rows that
+  /// begin at dim `row`.
+  mlir::AffineExpr ofRows(mlir::AffineExpr term, unsigned row, int64_t count,
+                          bool largest) const;
+
+  unsigned rank = 0; ///< of scores
   llvm::SmallVector<mlir::AffineExpr> from, to;
   llvm::SmallVector<mlir::Value> symbols; ///< of both: parameters of the kernel
   bool isComplete = false; ///< all other scores stay what they are

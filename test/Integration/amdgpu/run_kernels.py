@@ -26,6 +26,7 @@ import device_run  # noqa: E402
 import device_units  # noqa: E402
 import emulate  # noqa: E402
 import unit_float8  # noqa: E402
+import unit_lanes  # noqa: E402
 from memory import Fault  # noqa: E402
 
 ROOT = HERE.parents[2]
@@ -81,6 +82,14 @@ def small(make, random, kind, unit, fits):
             return name, case
 
 
+def is_short_of_keys(case):
+    """Whether lanes of a wave, which have all tiles of keys to themselves,
+    are soon done."""
+    feeds = case[1]
+    keys = sum(feeds[name].shape[2] for name in ("k", "pk") if name in feeds)
+    return feeds["q"].shape[1] * feeds["q"].shape[2] * keys <= 1000
+
+
 def decoded_pairs(machine):
     """Floats of a byte that no unit multiplies: they become f16 in front."""
     own = {(each["left"], each["right"])
@@ -127,6 +136,12 @@ def check_units(arguments, preset, tally):
     for pair in decoded_pairs(machine):
         check_kind(arguments, preset, machine, halves, unit_float8, pair,
                    random, tally, is_short_for_lanes)
+    lanes = next(unit for unit in machine["units"] if unit_lanes.takes(unit)
+                 and "fragment" not in unit)
+    for kind in unit_lanes.KINDS:
+        check_kind(arguments, preset, machine, lanes, unit_lanes, kind,
+                   np.random.default_rng(arguments.seed), tally,
+                   is_short_of_keys)
 
 
 def check_graph(arguments, preset, name, tally):

@@ -2,7 +2,7 @@
 // RUN: ashlar-opt %s --ashlar-form-attention=score-bytes=131072 | FileCheck %s
 // RUN: ashlar-opt %s --ashlar-form-attention="score-bytes=131072 open-sizes=1" | FileCheck %s --check-prefix=OPEN
 // RUN: ashlar-opt %s --ashlar-form-attention="score-bytes=4096 shared=1" | FileCheck %s --check-prefix=SHARED
-// RUN: ashlar-opt %s --ashlar-form-attention="score-bytes=4096 shared=1 open-sizes=1 machine=cuda:sm_90a" | FileCheck %s --check-prefix=HELD
+// RUN: ashlar-opt %s --ashlar-form-attention="score-bytes=4096 shared=1 open-sizes=1 machine=cuda:sm_90a" | FileCheck %s --check-prefix=OPEN-SHARED
 
 #place = affine_map<(h, q, s) -> (h, q, s)>
 #row = affine_map<(h, q, s) -> (h, q)>
@@ -38,12 +38,11 @@
 // SHARED: tile.attention
 // SHARED-SAME: levels = [#tile.level<grid core [1, 16, _ | _]>, #tile.level<loop [_, _, _ | 64] order [3]>]
 // SHARED-NOT: trategy
-// Of sizes that a caller chooses only what threads hold is one op, and no unit
-// has weights of f32 where its sums are.
-// HELD-LABEL: func.func @hidden
-// HELD: tile.contract
-// HELD-NOT: tile.attention
-// HELD: return
+// Of sizes that a caller chooses as well, where threads hold nothing of it: no
+// unit has weights of f32 where its sums are.
+// OPEN-SHARED-LABEL: func.func @hidden
+// OPEN-SHARED: tile.attention
+// OPEN-SHARED-SAME: levels = [#tile.level<grid core [1, 16, _ | _]>, #tile.level<loop [_, _, _ | 64] order [3]>]
 func.func @hidden(%q: tensor<4x512x64xf32>, %k: tensor<4x512x64xf32>, %v: tensor<4x512x64xf32>) -> tensor<4x512x64xf32> {
   %scale = arith.constant 0.125 : f32
   %zero = arith.constant 0.0 : f32
@@ -268,8 +267,11 @@ func.func @read_twice(%q: tensor<2x5x16xf32>, %k: tensor<2x64x16xf32>, %v: tenso
   return %y, %w : tensor<2x5x16xf32>, tensor<2x5x64xf32>
 }
 
-// A prime number of rows cannot be cut, and the scores of all are too many.
+// A prime number of rows cannot be cut, and the scores of all are too many. Where
+// callers choose how many there are, the last part has fewer anyway.
 // CHECK-LABEL: func.func @prime
+// OPEN-SHARED-LABEL: func.func @prime
+// OPEN-SHARED: levels = [#tile.level<grid core [_, 16, _ | _]>, #tile.level<loop [_, _, _ | 64] order [3]>]
 // CHECK-NOT: tile.attention
 // CHECK: return
 func.func @prime(%q: tensor<1x1009x16xf32>, %k: tensor<1x8192x16xf32>, %v: tensor<1x8192x16xf32>) -> tensor<1x1009x16xf32> {
@@ -319,4 +321,60 @@ func.func @prime(%q: tensor<1x1009x16xf32>, %k: tensor<1x8192x16xf32>, %v: tenso
     tile.yield %sum : f32
   } -> tensor<1x1009x16xf32>
   return %y : tensor<1x1009x16xf32>
+}
+
+// Weights that are more than rounded cannot be divided once they are added up:
+// keys are not taken in parts.
+// CHECK-LABEL: func.func @scaled_weights
+// CHECK: tile.attention
+// OPEN-SHARED-LABEL: func.func @scaled_weights
+// OPEN-SHARED-NOT: tile.attention
+func.func @scaled_weights(%q: tensor<2x5x16xf32>, %k: tensor<2x64x16xf32>, %v: tensor<2x64x16xf32>) -> tensor<2x5x16xf32> {
+  %scale = arith.constant 0.125 : f32
+  %zero = arith.constant 0.0 : f32
+  %lowest = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x5x64xf32>
+  %s = tile.contract a(%q : tensor<2x5x16xf32>) b(%k : tensor<2x64x16xf32>) outs(%e : tensor<2x5x64xf32>)
+      attributes {maps = [#queries, #keys, #place], parallel = array<i64: 2, 5, 64>, reduced = array<i64: 16>} {
+  ^bb0(%sum: f32):
+    %x = arith.mulf %sum, %scale : f32
+    tile.yield %x : f32
+  } -> tensor<2x5x64xf32>
+  %re = tensor.empty() : tensor<2x5xf32>
+  %m0 = linalg.fill ins(%lowest : f32) outs(%re : tensor<2x5xf32>) -> tensor<2x5xf32>
+  %m = linalg.generic {indexing_maps = [#place, #row], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%s : tensor<2x5x64xf32>) outs(%m0 : tensor<2x5xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %x = arith.maximumf %in, %out : f32
+    linalg.yield %x : f32
+  } -> tensor<2x5xf32>
+  %se = tensor.empty() : tensor<2x5x64xf32>
+  %p = linalg.generic {indexing_maps = [#place, #row, #place], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s, %m : tensor<2x5x64xf32>, tensor<2x5xf32>) outs(%se : tensor<2x5x64xf32>) {
+  ^bb0(%in: f32, %largest: f32, %out: f32):
+    %d = arith.subf %in, %largest : f32
+    %x = math.exp %d : f32
+    linalg.yield %x : f32
+  } -> tensor<2x5x64xf32>
+  %t0 = linalg.fill ins(%zero : f32) outs(%re : tensor<2x5xf32>) -> tensor<2x5xf32>
+  %t = linalg.generic {indexing_maps = [#place, #row], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%p : tensor<2x5x64xf32>) outs(%t0 : tensor<2x5xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %x = arith.addf %out, %in : f32
+    linalg.yield %x : f32
+  } -> tensor<2x5xf32>
+  %w = linalg.generic {indexing_maps = [#place, #row, #place], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%p, %t : tensor<2x5x64xf32>, tensor<2x5xf32>) outs(%se : tensor<2x5x64xf32>) {
+  ^bb0(%in: f32, %total: f32, %out: f32):
+    %z = arith.divf %in, %total : f32
+    %x = arith.mulf %z, %scale : f32
+    linalg.yield %x : f32
+  } -> tensor<2x5x64xf32>
+  %ye = tensor.empty() : tensor<2x5x16xf32>
+  %y = tile.contract a(%w : tensor<2x5x64xf32>) b(%v : tensor<2x64x16xf32>) outs(%ye : tensor<2x5x16xf32>)
+      attributes {maps = [#weights, #values, #place], parallel = array<i64: 2, 5, 16>, reduced = array<i64: 64>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  } -> tensor<2x5x16xf32>
+  return %y : tensor<2x5x16xf32>
 }

@@ -6,6 +6,7 @@
 #define ASHLAR_TRANSFORMS_TILE_KERNELSIZES_H
 
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "mlir/IR/OpDefinition.h"
 #include <optional>
 
@@ -25,6 +26,15 @@ std::optional<int64_t> largestSize(mlir::OpFoldResult size);
 /// Of an op with exec.dim_parameters: the sizes of its first `count` dims that
 /// are parameters of its kernel, null for those that are constant.
 llvm::SmallVector<mlir::Value> openDims(mlir::Operation *op, unsigned count);
+
+/// The same of a contraction in memory: what a kernel makes on its way may be
+/// as long as a value says.
+llvm::SmallVector<mlir::Value> openDims(tile::ContractOp op);
+
+/// By the dims of `map`, those sizes of memory there that are values; null
+/// where a dim is not one of the memory's, or its size is a constant.
+llvm::SmallVector<mlir::Value> sizesAlong(mlir::Value memory,
+                                          mlir::AffineMap map);
 
 /// The size that a kernel's parameter is; null: the value is none.
 exec::SizeAttr parameterOf(mlir::Value value);

@@ -265,11 +265,6 @@ static LogicalResult checkLevels(AttentionOp op) {
         return op.emitOpError("expected tiles of dim ")
                << d << " to be at most its size, " << size << ", found "
                << tile;
-      // What a loop carries has one size.
-      if (isGrid && op.getKeyLoop() && size % tile != 0)
-        return op.emitOpError("expected tiles of dim ")
-               << d << " to divide its size, " << size
-               << ", in front of a loop over keys, found " << tile;
     }
   }
   return success();

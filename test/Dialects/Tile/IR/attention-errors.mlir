@@ -108,31 +108,6 @@ func.func @f(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf
 #values = affine_map<(h, q, d, s) -> (h, s, d)>
 #panels = affine_map<(h, q, s, d) -> (h, s floordiv 16, d, s mod 16)>
 
-// Workers have boxes of one size in front of a loop over keys.
-func.func @f(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf32>) -> tensor<2x64x8xf32> {
-  %e = tensor.empty() : tensor<2x64x8xf32>
-  // expected-error@+1 {{expected tiles of dim 1 to divide its size, 64, in front of a loop over keys, found 24}}
-  %y = tile.attention queries(%q : tensor<2x64x8xf32>) keys(%k : tensor<2x96x8xf32>)
-      values(%v : tensor<2x96x8xf32>) outs(%e : tensor<2x64x8xf32>) attributes {
-        scoresParallel = array<i64: 2, 64, 96>, scoresReduced = array<i64: 8>, scoresMaps = [#queries, #keys],
-        hideMaps = [], parallel = array<i64: 2, 64, 8>, reduced = array<i64: 96>,
-        maps = [#weights, #values, #place], levels = [#tile.level<grid core [1, 24, _ | _]>, #tile.level<loop [_, _, _ | 32] order [3]>]}
-      score { ^bb0(%x: f32): tile.yield %x : f32 }
-      hide { ^bb0(%x: f32): tile.yield %x : f32 }
-      weigh { ^bb0(%x: f32): tile.yield %x : f32 }
-      body { ^bb0(%x: f32): tile.yield %x : f32 } -> tensor<2x64x8xf32>
-  return %y : tensor<2x64x8xf32>
-}
-
-// -----
-
-#place = affine_map<(h, q, s) -> (h, q, s)>
-#queries = affine_map<(h, q, s, d) -> (h, q, d)>
-#keys = affine_map<(h, q, s, d) -> (h, s, d)>
-#weights = affine_map<(h, q, d, s) -> (h, q, s)>
-#values = affine_map<(h, q, d, s) -> (h, s, d)>
-#panels = affine_map<(h, q, s, d) -> (h, s floordiv 16, d, s mod 16)>
-
 // A grid cuts no keys without a group.
 func.func @f(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf32>) -> tensor<2x64x8xf32> {
   %e = tensor.empty() : tensor<2x64x8xf32>
