@@ -3,6 +3,7 @@
 #include "../LLVM/GroupEntry.h"
 #include "../LLVM/LLVMModule.h"
 #include "../LLVM/ThreadCode.h"
+#include "ExactLoads.h"
 #include "LineTables.h"
 #include "PtxWriter.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -139,6 +140,7 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
     return error;
   if (Error error = optimizeModule(*module, **target, joiningPasses))
     return error;
+  makeLoadsExact(*module);
   if (Error error = diagnostics.take())
     return error;
   if (lines)
