@@ -6,6 +6,7 @@
 #include "ExactLoads.h"
 #include "LineTables.h"
 #include "PtxWriter.h"
+#include "WideProducts.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -141,6 +142,7 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
   if (Error error = optimizeModule(*module, **target, joiningPasses))
     return error;
   makeLoadsExact(*module);
+  widenProducts(*module);
   if (Error error = diagnostics.take())
     return error;
   if (lines)
@@ -186,6 +188,8 @@ Expected<CompiledKernel> ashlar::cuda::writeAnew(const CompiledKernel &kernel,
             optimizeModule(**module, **target,
                            "function(sink,instcombine<no-verify-fixpoint>)"))
       return error;
+  // Which narrowed them again.
+  widenProducts(**module);
   if (way.keepsLoops)
     for (Function &function : **module)
       if (!function.isDeclaration())
