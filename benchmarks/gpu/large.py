@@ -4,8 +4,11 @@ their place. What they compute is compared with the same weights in f32 on the
 processor, their time with that of the same graph in PyTorch.
 """
 
+import contextlib
+import dataclasses
 import io
 import json
+import sys
 
 import numpy as np
 import onnx
@@ -13,6 +16,11 @@ import onnxruntime
 from onnx import numpy_helper
 
 import given
+from given import ROOT
+
+sys.path.append(str(ROOT / "benchmarks" / "models"))
+import bert  # noqa: E402
+import resnet50  # noqa: E402
 
 SEED = 7
 MOST = 4096  # elements of a tensor that travels
@@ -24,8 +32,46 @@ SIZES = {"resnet50": {"batch": None},
                        "p2o.DynamicDimension.1": 320,
                        "p2o.DynamicDimension.2": 320},
          "minilm_l6": {}}
-QUICK = {"ppocr_det": {**SIZES["ppocr_det"], "p2o.DynamicDimension.1": 32,
-                       "p2o.DynamicDimension.2": 32}}
+# The same families for a driver that interprets: all widths and heads as they
+# are, but one block a stage, two layers, few pixels and tokens.
+SIDE, TOKENS = 64, 16
+QUICK = {"resnet50": SIZES["resnet50"],
+         "bert_base": {"batch": None, "sequence": TOKENS},
+         "ppocr_det": {"p2o.DynamicDimension.0": None,
+                       "p2o.DynamicDimension.1": 32,
+                       "p2o.DynamicDimension.2": 32},
+         "minilm_l6": {}}
+SHORT = {
+    "resnet50": lambda path: resnet50.write(path, SIDE, (1, 1, 1, 1)),
+    "bert_base": lambda path: bert.write_bert_base(
+        path, dataclasses.replace(bert.BERT_BASE, layers=2)),
+    "minilm_l6": lambda path: bert.write_minilm_l6(
+        path, 1, TOKENS, dataclasses.replace(bert.MINILM_L6, layers=2))}
+
+
+def without_sigmoid(path, work):
+    """The scores in front of a last Sigmoid: random weights make them so large
+    that their rounding would be all of an output or nothing of it."""
+    model = onnx.load(path)
+    last, output = model.graph.node[-1], model.graph.output[0]
+    if last.op_type != "Sigmoid" or last.output[0] != output.name:
+        return path
+    output.name = last.input[0]
+    model.graph.node.remove(last)
+    onnx.save(model, work / "scores.onnx")
+    return work / "scores.onnx"
+
+
+@contextlib.contextmanager
+def model_of(name, work, quick):
+    if not quick or name not in SHORT:
+        with given.model_of(name, work) as (path, _, __):
+            yield without_sigmoid(path, work)
+        return
+    path = work / f"short-{name}.onnx"
+    SHORT[name](path)
+    yield path
+    path.unlink()
 
 
 def fixed(path, sizes, work):
@@ -120,14 +166,18 @@ def inputs_of(model):
     return feeds
 
 
-def cases(work, archive, quick):
-    """(case, path, flags of both modules, inputs, no outputs)."""
+def cases(work, archive, quick, wanted):
+    """(case, path, flags of both modules, inputs, no outputs), of those whose
+    names are wanted: each takes a while."""
     for name, sizes in (QUICK if quick else SIZES).items():
-        for batch in (1,) if quick or not sizes else (1, 16):
-            with given.model_of(name, work) as (path, _, __):
+        for batch in (1, 2 if quick else 16) if sizes else (1,):
+            title = (f"{name}{', short,' if quick else ''} of {batch} in "
+                     "bf16, random weights")
+            if not wanted(title):
+                continue
+            with model_of(name, work, quick) as path:
                 own = {n: batch if s is None else s for n, s in sizes.items()}
                 model = fixed(path, own, work)
-                title = f"{name} of {batch} in bf16, random weights"
                 key = f"large-{name}-{batch}"
                 write_peer(model, archive, key)
                 feeds = inputs_of(model)

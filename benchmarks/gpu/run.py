@@ -130,6 +130,7 @@ class Run:
                     self.results["cases"][name]["numbers"] = found
                     if not found["ok"]:
                         print(f"FAIL {name}: {found['why']}", flush=True)
+                    self.save()  # should somebody end this
             process.end()
         threads = [threading.Thread(target=work)
                    for _ in range(self.arguments.jobs)]
@@ -140,6 +141,10 @@ class Run:
         took = self.results["numbers_s"] = time.monotonic() - self.began
         print(f"numbers took {took:.0f} s", flush=True)
         self.save()
+        missing = sum("numbers" not in r and "refused" not in r
+                      for r in self.results["cases"].values())
+        if missing:
+            print(f"NOTE no time was left for {missing} cases", flush=True)
 
     def ask(self, process, step, case, limits=1):
         result = self.results["cases"][case["name"]]
@@ -151,6 +156,7 @@ class Run:
         process = Process(self.arguments)
         ceilings = self.results["ceilings"] = process.ask("ceilings", "", 60)
         measured = []
+        print(report.heading(), flush=True)
         for case in self.cases:
             if case["part"] not in TIMED or not self.results["cases"][
                     case["name"]].get("numbers", {}).get("ok"):
@@ -167,7 +173,7 @@ class Run:
                     # If it goes wrong once, it does for all.
                     self.counts = result["counted"]["ok"]
             print(report.line(case, result, self.results), flush=True)
-            self.save()  # should somebody end this
+            self.save()
         for case, result in measured if self.arguments.compile else ():
             is_large = case["part"] == "large"
             if is_large and self.left() > 60 or case.get(
@@ -179,7 +185,10 @@ class Run:
 
     def save(self):
         self.results["seconds"] = time.monotonic() - self.began
-        self.arguments.out.write_text(json.dumps(self.results, indent=1))
+        # Whoever ends this finds the last one whole.
+        written = self.arguments.out.with_suffix(".new")
+        written.write_text(json.dumps(self.results, indent=1))
+        written.replace(self.arguments.out)
 
 
 def main():

@@ -182,11 +182,11 @@ class Encoder:
         return x, seen
 
 
-def write_bert_base(path):
+def write_bert_base(path, size=BERT_BASE):
     g = GraphWriter("bert_base", opset=13)
-    encoder = Encoder(g, BERT_BASE, "batch", "sequence", decomposed=True)
+    encoder = Encoder(g, size, "batch", "sequence", decomposed=True)
     x, _ = encoder.write()
-    hidden = BERT_BASE.hidden
+    hidden = size.hidden
     first = g.add("Gather", [x, g.constant(0, np.int64, "/pooler")],
                   "/pooler", axis=1)
     pooled = g.add("Gemm",
@@ -201,11 +201,11 @@ def write_bert_base(path):
     g.save(path)
 
 
-def write_minilm_l6(path, batch=1, length=128):
+def write_minilm_l6(path, batch=1, length=128, size=MINILM_L6):
     g = GraphWriter("minilm_l6", opset=17)
-    encoder = Encoder(g, MINILM_L6, batch, length, decomposed=False)
+    encoder = Encoder(g, size, batch, length, decomposed=False)
     x, seen = encoder.write()
-    path_name, hidden = "/pooling", MINILM_L6.hidden
+    path_name, hidden = "/pooling", size.hidden
     weights = g.add("Cast", [seen], path_name, to=1)
     weights = g.add(
         "Unsqueeze", [weights, g.constant([-1], np.int64, path_name)],

@@ -46,15 +46,15 @@ def bottleneck(g, scope, x, channels_in, width, stride):
     return g.add("Relu", [y], f"/{scope}/relu")
 
 
-def write(path):
+def write(path, side=224, blocks=tuple(BLOCKS)):
     g = GraphWriter("resnet50", opset=17)
-    x = g.input("input", "float", ["batch", 3, 224, 224])
+    x = g.input("input", "float", ["batch", 3, side, side])
     x = conv_norm(g, "stem", x, 3, 64, 7, 2)
     x = g.add("Relu", [x], "/stem/relu")
     x = g.add("MaxPool", [x], "/stem/maxpool", ceil_mode=0,
               kernel_shape=[3, 3], pads=[1] * 4, strides=[2, 2])
     channels = 64
-    for stage, (count, width) in enumerate(zip(BLOCKS, WIDTHS), 1):
+    for stage, (count, width) in enumerate(zip(blocks, WIDTHS), 1):
         for block in range(count):
             stride = 2 if stage > 1 and block == 0 else 1
             x = bottleneck(g, f"layer{stage}.{block}", x, channels, width,

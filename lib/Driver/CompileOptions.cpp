@@ -103,9 +103,11 @@ bool ashlar::parseTargets(const std::string &text,
     std::vector<TargetRequest> devices;
     for (const std::string &device : split(program, '+')) {
       size_t colon = std::min(device.find(':'), device.size());
-      TargetRequest request{device.substr(0, colon), ""};
+      TargetRequest request;
+      request.target = device.substr(0, colon);
       if (colon < device.size())
         request.preset = device.substr(colon + 1);
+      request.hasEmptyPreset = colon + 1 == device.size();
       if (request.target.empty())
         return false;
       devices.push_back(request);

@@ -41,6 +41,14 @@ std::string ashlar::describeAssemblers() {
   return text;
 }
 
+std::string ashlar::describeLineTables() {
+  std::string text;
+  for (const TargetInfo &info : allTargets())
+    if (info.hasLineTables)
+      text += (text.empty() ? "" : ", ") + info.name;
+  return text;
+}
+
 /// The target and the preset of a request; null, having said what there is,
 /// where there is none.
 static const TargetInfo *find(const TargetRequest &request, std::string &preset,
@@ -55,6 +63,12 @@ static const TargetInfo *find(const TargetRequest &request, std::string &preset,
     log << "error: --target: '" << request.target
         << "' is not a target; this compiler has";
     list(names, log);
+    return nullptr;
+  }
+  if (request.hasEmptyPreset) {
+    log << "error: --target: expected a preset behind '" << info->name
+        << ":', found none; it has";
+    list(info->presets, log);
     return nullptr;
   }
   preset = request.preset.empty() ? info->presets.front() : request.preset;
@@ -206,7 +220,8 @@ CompileStatus ashlar::findTargets(const CompileOptions &options,
   std::optional<MachineModel> fromFile;
   if (!readMachine(options, requests, fromFile, log))
     return CompileStatus::Refused;
-  bool hasTF32 = false;
+  bool hasTF32 = false, hasLines = false;
+  bool asksAssembler = options.assembler.empty() || options.assembler == "none";
   for (auto [asked, request] : llvm::zip_equal(options.targets, requests)) {
     std::unique_ptr<Target> target;
     std::string name;
@@ -226,6 +241,10 @@ CompileStatus ashlar::findTargets(const CompileOptions &options,
       hasTF32 |= llvm::any_of(machine.units, [](const MultiplyUnit &unit) {
         return unit.takes({"tf32", "tf32", "f32"});
       });
+      hasLines |= info->hasLineTables;
+      asksAssembler |=
+          !info->assembler.empty() &&
+          (!info->isAssembler || info->isAssembler(options.assembler));
       name += (target ? "+" : "") + info->name + ":" + machine.name;
       std::unique_ptr<Target> made = info->create(std::move(machine));
       if (target && llvm::any_of(target->companions, [&](const auto &other) {
@@ -246,6 +265,19 @@ CompileStatus ashlar::findTargets(const CompileOptions &options,
       return CompileStatus::Refused;
     targets.push_back(std::move(target));
     names.push_back(name);
+  }
+  if (!asksAssembler) {
+    log << "error: --assembler: '" << options.assembler
+        << "': expected a target that asks it for machine code ("
+        << describeAssemblers() << "), found none in "
+        << llvm::join(names, ", ") << "\n";
+    return CompileStatus::WrongUsage;
+  }
+  if (options.lineTables && !hasLines) {
+    log << "error: --line-tables: expected a target whose code has them ("
+        << describeLineTables() << "), found none in "
+        << llvm::join(names, ", ") << "\n";
+    return CompileStatus::WrongUsage;
   }
   if (options.roundsToTF32 && !hasTF32) {
     log << "error: --precision=tf32: expected a target with a unit that "

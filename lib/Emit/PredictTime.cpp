@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "PredictTime.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Dialects/Exec/Utils/UnreadBytes.h"
 #include "ashlar/Machine/CopyTime.h"
 #include <limits>
 
@@ -15,7 +16,7 @@ int64_t ashlar::kernelBytes(exec::KernelOp kernel) {
   int64_t bytes = 0;
   for (unsigned i = 0; i != kernel.getNumBindings(); ++i)
     bytes += byteSize(kernel.getBindingType(i));
-  return bytes;
+  return bytes - exec::unreadBytes(kernel);
 }
 
 /// Workers that a kernel keeps busy.

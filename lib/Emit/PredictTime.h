@@ -16,7 +16,8 @@ namespace ashlar {
 KernelPrediction predictKernel(exec::KernelOp kernel,
                                const ProgramBinary &binary);
 
-/// Bytes that one call reads and writes, at the largest sizes.
+/// Bytes that one call reads and writes, at the largest sizes; of a table only
+/// the rows that it takes.
 int64_t kernelBytes(exec::KernelOp kernel);
 
 /// One run of each entry, in nanoseconds: kernels shared by as many workers as

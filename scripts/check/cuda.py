@@ -9,9 +9,10 @@ nobody wrote (runtime/test/cuda), what two sessions of a model allocate of the
 device's memory is what its contract says, to the byte; each chip is given the
 code that suits it, and what cannot run is refused; operator tests that pass on
 cpu pass, or are refused for a function that PTX does not have; tensor cores
-multiply odd sizes; small real models agree with ONNX Runtime. In the mode plain
-this is a sample, in the mode full all operator tests, all presets, and the
-assembler takes all models; benchmarks/gpu runs in tiny sizes.
+multiply odd sizes; small real models agree with ONNX Runtime;
+benchmarks/gpu/run.sh runs in tiny sizes. In the mode plain this is a sample, in
+the mode full all operator tests, all presets, all cases of benchmarks/gpu, and
+the assembler takes all models.
 """
 
 import argparse
@@ -124,28 +125,11 @@ def check_forms(tools, counts):
         tools, f"--ptxas={ASSEMBLER}")[1])
 
 
-def check_benchmarks(build, work, counts):
+def check_benchmarks(build, mode, counts):
     """What benchmarks/gpu brings to a GPU, in tiny sizes, on the double."""
-    folder = work / "gpu"
-    done, said = call(sys.executable, ROOT / "benchmarks/gpu/prepare.py",
-                      "--build", build, "--out", folder, "--quick", "--here",
-                      f"--preset={RUN}", "--operators=60",
-                      *(f"--part={part}" for part in
-                        ("table", "edges", "operators")))
-    if not done:
-        counts.must("benchmarks/gpu", first_error(said))
-        return
-    _, said = call(sys.executable, folder / "run.py", "--dir", folder,
-                   f"--device={DEVICE}", "--numbers-only")
-    for line in said.splitlines():
-        if line.startswith("FAIL "):
-            print(f"FAIL benchmarks/gpu, {line[5:]}")
-    found = re.search(r"^(\d+) passed, (\d+) failed$", said, re.M)
-    if not found:
-        counts.must("benchmarks/gpu", first_error(said))
-        return
-    counts.passed += int(found[1])
-    counts.failed += int(found[2])
+    count_said(counts, "benchmarks/gpu", call(
+        sys.executable, ROOT / "test/Integration/gpu_benchmarks.py", "--build",
+        build, *(["--all"] if mode == "full" else []))[1])
 
 
 def check_units(tools, cases, counts):
@@ -218,8 +202,7 @@ def main():
                 check_memory(build, target, DEVICE, *HELD[arguments.mode],
                              work, counts)
                 check_units(tools, UNITS[arguments.mode], counts)
-                if arguments.mode == "full":
-                    check_benchmarks(build, work, counts)
+                check_benchmarks(build, arguments.mode, counts)
                 check_models(tools, target, DEVICE, MODELS[arguments.mode],
                              work, counts, "kernels.ptx")
     print(f"{counts.passed} passed, {counts.failed} failed, "

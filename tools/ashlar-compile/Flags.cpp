@@ -44,11 +44,14 @@ static void declareResult(CLI::App &app, CompileOptions &options,
   app.add_option("--assembler", options.assembler,
                  "The program that makes machine code of a target's text (" +
                      describeAssemblers() +
-                     "): its path, or none. By default one is looked for")
+                     "): its path, or none. By default one is looked for; it "
+                     "is ended after ten minutes, or as many seconds as "
+                     "ASHLAR_ASSEMBLER_SECONDS says")
       ->type_name("PATH");
   app.add_flag("--line-tables", options.lineTables,
                "Let vendors' profilers show the model's nodes as source files "
-               "(cuda)");
+               "(" +
+                   describeLineTables() + ")");
   app.add_option("--sign-key", options.signKey,
                  "Sign the module with this Ed25519 key (PEM), as 'openssl "
                  "genpkey -algorithm ed25519' writes it")

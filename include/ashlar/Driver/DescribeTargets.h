@@ -14,6 +14,9 @@ std::string describeTargets();
 /// "T: PROGRAM".
 std::string describeAssemblers();
 
+/// Targets whose code can say of which node an instruction is.
+std::string describeLineTables();
+
 } // namespace ashlar
 
 #endif // ASHLAR_DRIVER_DESCRIBETARGETS_H

@@ -213,6 +213,10 @@ struct TargetInfo {
   /// The vendor's program that makes machine code of what it writes; empty: no
   /// such is asked.
   std::string assembler = "";
+  /// Whether a program is that one, by its path; null: any may be.
+  bool (*isAssembler)(llvm::StringRef path) = nullptr;
+  /// Its code can say of which node an instruction is.
+  bool hasLineTables = false;
 };
 
 /// All targets of this compiler; lib/InitAll.cpp is the list.

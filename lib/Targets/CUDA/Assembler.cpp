@@ -13,6 +13,8 @@ using namespace llvm;
 using namespace ashlar;
 using namespace ashlar::cuda;
 
+static constexpr StringRef wayOut = "compile without: --assembler=none";
+
 static std::string firstPathOf(StringRef name) {
   if (auto found = sys::findProgramByName(name))
     return *found;
@@ -42,10 +44,13 @@ Expected<std::unique_ptr<Assembler>> Assembler::find(StringRef asked) {
   ScratchFolder folder("ashlar-ptxas");
   if (Error error = folder.takeError())
     return error;
-  std::string said;
   SmallVector<StringRef> release;
-  bool runs = runProgram(name, {"--version"}, folder, said);
-  if (runs && Regex("release [0-9.]+, V([0-9.]+)").match(said, &release))
+  auto run = runProgram(name, {"--version"}, folder,
+                        {"saying its version", wayOut.str(), true});
+  if (!run)
+    return run.takeError();
+  if (run->isDone &&
+      Regex("release [0-9.]+, V([0-9.]+)").match(run->said, &release))
     return std::unique_ptr<Assembler>(
         new Assembler(name, "ptxas " + release[1].str()));
   if (!isNamed)
@@ -53,7 +58,8 @@ Expected<std::unique_ptr<Assembler>> Assembler::find(StringRef asked) {
   return createStringError(
       whoSays + ": '" + name +
       "': expected NVIDIA's assembler ptxas, or 'none', found " +
-      (runs ? "another program" : "none that runs: " + StringRef(said).trim()) +
+      (run->isDone ? "another program"
+                   : "none that runs: " + StringRef(run->said).trim()) +
       "; without one the module holds PTX alone, which drivers compile");
 }
 
@@ -114,6 +120,17 @@ static Error readCodeSizes(StringRef image,
   return Error::success();
 }
 
+static SmallVector<StringRef> entriesOf(StringRef text) {
+  constexpr StringRef mark = ".entry ";
+  SmallVector<StringRef> names;
+  for (size_t at = 0; (at = text.find(mark, at)) != StringRef::npos;) {
+    at += mark.size();
+    names.push_back(text.substr(at).take_until(
+        [](char c) { return c == '(' || c == '\n'; }));
+  }
+  return names;
+}
+
 Expected<Assembled> Assembler::assemble(StringRef text, StringRef processor,
                                         bool hasLines) const {
   ScratchFolder folder("ashlar-ptxas");
@@ -122,18 +139,22 @@ Expected<Assembled> Assembler::assemble(StringRef text, StringRef processor,
   if (Error error = folder.write("kernels.ptx", text))
     return error;
   std::string in = folder.file("kernels.ptx"),
-              out = folder.file("kernels.cubin"), said,
+              out = folder.file("kernels.cubin"),
               arch = "-arch=" + processor.str();
   SmallVector<StringRef> arguments = {"-v", arch, in, "-o", out};
   if (hasLines)
     arguments.push_back("-lineinfo");
-  if (!runProgram(path, arguments, folder, said))
-    return createStringError(
-        "'" + path + "' (" + version + ") does not take the code for " +
-        processor.str() + ": " + StringRef(said).trim().str() +
-        "; name a newer one, or compile without: --assembler=none");
+  auto run = runProgram(path, arguments, folder,
+                        {describeKernels(entriesOf(text)), wayOut.str()});
+  if (!run)
+    return run.takeError();
+  if (!run->isDone)
+    return createStringError("'" + path + "' (" + version +
+                             ") does not take the code for " + processor.str() +
+                             ": " + StringRef(run->said).trim().str() +
+                             "; name a newer one, or " + wayOut.str());
   Assembled result;
-  readAssemblerLog(said, result.kernels);
+  readAssemblerLog(run->said, result.kernels);
   result.image = folder.read("kernels.cubin");
   if (Error error = readCodeSizes(result.image, result.kernels))
     return createStringError(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Targets/CUDA/Targets.h"
+#include "../LLVM/CheckProcessor.h"
 #include "CUDATarget.h"
 #include "ashlar/Machine/EmbeddedMachines.h"
 #include "llvm/TargetParser/Triple.h"
@@ -23,6 +24,8 @@ static std::string check(const MachineModel &machine) {
   if (!llvm::StringRef(machine.code.processor).starts_with("sm_"))
     return "code.processor: expected sm_80 or the like, found '" +
            machine.code.processor + "'";
+  if (std::string wrong = checkProcessor(machine); !wrong.empty())
+    return wrong;
   if (machine.code.format != "ptx")
     return "code.format: expected 'ptx', found '" + machine.code.format + "'";
   if (!machine.countOf("lane") || !machine.countOf("group"))
@@ -41,5 +44,6 @@ TargetInfo ashlar::cuda::cudaTargetInfo() {
                      }};
   info.standsBeside = true;
   info.assembler = "ptxas";
+  info.hasLineTables = true;
   return info;
 }

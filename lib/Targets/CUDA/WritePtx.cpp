@@ -3,8 +3,10 @@
 #include "../LLVM/GroupEntry.h"
 #include "../LLVM/LLVMModule.h"
 #include "../LLVM/ThreadCode.h"
+#include "ExactLoads.h"
 #include "LineTables.h"
 #include "PtxWriter.h"
+#include "WideProducts.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -139,6 +141,8 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
     return error;
   if (Error error = optimizeModule(*module, **target, joiningPasses))
     return error;
+  makeLoadsExact(*module);
+  widenProducts(*module);
   if (Error error = diagnostics.take())
     return error;
   if (lines)
@@ -184,6 +188,8 @@ Expected<CompiledKernel> ashlar::cuda::writeAnew(const CompiledKernel &kernel,
             optimizeModule(**module, **target,
                            "function(sink,instcombine<no-verify-fixpoint>)"))
       return error;
+  // Which narrowed them again.
+  widenProducts(**module);
   if (way.keepsLoops)
     for (Function &function : **module)
       if (!function.isDeclaration())

@@ -31,11 +31,31 @@ private:
   llvm::SmallString<128> path;
 };
 
-/// False where it did not run, or not to a good end; `said` is what it wrote,
-/// or why it did not run. Its input is empty.
-bool runProgram(llvm::StringRef program,
-                llvm::ArrayRef<llvm::StringRef> arguments,
-                const ScratchFolder &folder, std::string &said);
+struct ProgramRun {
+  bool isDone = false; ///< to a good end
+  std::string said;    ///< what it wrote, or why it did not run
+};
+
+/// What a program is asked for, as an error says it where it takes too long.
+struct ProgramTask {
+  std::string what;     ///< "kernel k1_product"
+  std::string wayOut;   ///< "compile without: --assembler=none"
+  bool isShort = false; ///< a minute is more than enough
+};
+
+/// "kernel k1_product", "kernels k1_product, k2_sum and 5 more".
+std::string describeKernels(llvm::ArrayRef<llvm::StringRef> kernels);
+
+/// Its input is empty. An error where it has not ended after as many seconds as
+/// ASHLAR_ASSEMBLER_SECONDS says, ten minutes by default: it and what it
+/// started are killed.
+llvm::Expected<ProgramRun> runProgram(llvm::StringRef program,
+                                      llvm::ArrayRef<llvm::StringRef> arguments,
+                                      const ScratchFolder &folder,
+                                      const ProgramTask &task);
+
+/// Whether that was so.
+bool isTooLate(const llvm::Error &error);
 
 } // namespace ashlar
 

@@ -3,6 +3,7 @@
 #include "../CPU/LowerKernels.h"
 #include "../LLVM/KeptInMemory.h"
 #include "../LLVM/LLVMModule.h"
+#include "../LLVM/RunProgram.h"
 #include "Ocloc.h"
 #include "ashlar/Support/Remarks.h"
 #include "mlir/IR/SymbolTable.h"
@@ -45,6 +46,11 @@ LogicalResult LevelZeroTarget::finish(ModuleOp program,
                                       const EmitOptions &options,
                                       ProgramBinary &binary) const {
   const std::string &gpu = machine().code.processor;
+  if (gpu == "generic" && isOcloc(options.assembler))
+    return refuse(program, options,
+                  llvm::createStringError(
+                      "--assembler: expected a GPU that ocloc makes machine "
+                      "code for, such as level-zero:pvc, found generic"));
   if (gpu == "generic" || lowered.kernels.empty())
     return success();
   auto found = Ocloc::find(options.assembler);
@@ -58,13 +64,21 @@ LogicalResult LevelZeroTarget::finish(ModuleOp program,
   };
   if (!*found)
     return sayAlone("Intel's compiler ocloc is not asked (ASHLAR_OCLOC)");
+  SmallVector<llvm::StringRef> all;
   std::vector<std::string> withMatrices;
-  for (const cpu::LoweredKernels::Kernel &kernel : lowered.kernels)
+  for (const cpu::LoweredKernels::Kernel &kernel : lowered.kernels) {
+    all.push_back(kernel.symbol);
     if (ModuleOp module = kernel.module; isHot(module))
       withMatrices.push_back(kernel.symbol);
-  auto native = (*found)->compile(binary.image, gpu, withMatrices);
-  if (!native)
-    return sayAlone(llvm::toString(native.takeError()));
+  }
+  auto native = (*found)->compile(binary.image, gpu, all, withMatrices);
+  if (!native) {
+    llvm::Error why = native.takeError();
+    // Nobody waits that long for nothing, each time.
+    if (isTooLate(why))
+      return refuse(program, options, std::move(why));
+    return sayAlone(llvm::toString(std::move(why)));
+  }
   saveBytes(options.saveTemps, "kernels.zebin", native->image);
   bool isSound = true;
   for (const cpu::LoweredKernels::Kernel &kernel : lowered.kernels) {

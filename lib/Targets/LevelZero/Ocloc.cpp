@@ -11,11 +11,16 @@ using namespace llvm;
 using namespace ashlar;
 using namespace ashlar::levelzero;
 
-static constexpr StringRef usualName = "ocloc";
+static constexpr StringRef usualName = "ocloc",
+                           wayOut = "compile without: --assembler=none";
+
+bool levelzero::isOcloc(StringRef path) {
+  return sys::path::filename(path).starts_with(usualName);
+}
 
 Expected<std::unique_ptr<Ocloc>> Ocloc::find(StringRef asked) {
   std::string name, whoSays = "--assembler";
-  if (asked == "none" || sys::path::filename(asked).starts_with(usualName))
+  if (asked == "none" || isOcloc(asked))
     name = asked.str();
   if (name.empty()) {
     name = sys::Process::GetEnv("ASHLAR_OCLOC").value_or("");
@@ -32,12 +37,15 @@ Expected<std::unique_ptr<Ocloc>> Ocloc::find(StringRef asked) {
   ScratchFolder folder("ashlar-ocloc");
   if (Error error = folder.takeError())
     return error;
-  std::string said;
   // It says what it is where it is told nothing.
-  if (isThere)
-    runProgram(*found, {}, folder, said);
-  if (StringRef(said).contains("ocloc is a tool"))
-    return std::unique_ptr<Ocloc>(new Ocloc(*found));
+  if (isThere) {
+    auto run = runProgram(*found, {}, folder,
+                          {"saying what it is", wayOut.str(), true});
+    if (!run)
+      return run.takeError();
+    if (StringRef(run->said).contains("ocloc is a tool"))
+      return std::unique_ptr<Ocloc>(new Ocloc(*found));
+  }
   if (!isNamed)
     return nullptr;
   return createStringError(
@@ -102,9 +110,10 @@ static uint64_t spilledBytes(const NativeCode &code) {
 }
 
 Expected<NativeCode> Ocloc::compile(StringRef words, StringRef gpu,
+                                    ArrayRef<StringRef> kernels,
                                     ArrayRef<std::string> withMatrices) const {
   const std::string options = usualOptions.str() + moreRegisters(withMatrices);
-  Expected<NativeCode> made = compileWith(words, gpu, options);
+  Expected<NativeCode> made = compileWith(words, gpu, kernels, options);
   if (!made)
     return made;
   std::vector<std::string> spilling = spillingOf(*made);
@@ -114,15 +123,20 @@ Expected<NativeCode> Ocloc::compile(StringRef words, StringRef gpu,
   if (spilling.empty())
     return made;
   Expected<NativeCode> again =
-      compileWith(words, gpu, options + moreRegisters(spilling));
+      compileWith(words, gpu, kernels, options + moreRegisters(spilling));
   if (again && spilledBytes(*again) < spilledBytes(*made))
     return again;
-  if (!again) // an old one knows no such option
-    consumeError(again.takeError());
+  if (!again) { // an old one knows no such option
+    Error why = again.takeError();
+    if (isTooLate(why))
+      return std::move(why);
+    consumeError(std::move(why));
+  }
   return made;
 }
 
 Expected<NativeCode> Ocloc::compileWith(StringRef words, StringRef gpu,
+                                        ArrayRef<StringRef> kernels,
                                         StringRef options) const {
   ScratchFolder folder("ashlar-ocloc");
   if (Error error = folder.takeError())
@@ -130,25 +144,26 @@ Expected<NativeCode> Ocloc::compileWith(StringRef words, StringRef gpu,
   if (Error error = folder.write("kernels.spv", words))
     return error;
   const std::string in = folder.file("kernels.spv"), out = folder.file("out");
-  std::string said;
-  const bool runs =
+  auto run =
       runProgram(path,
                  {"compile", "-file", in, "-spirv_input", "-device", gpu,
                   "--format", "zebin", "-exclude_ir", "-output_no_suffix",
                   "-output", "kernels", "-out_dir", out, "-options", options},
-                 folder, said);
+                 folder, {describeKernels(kernels), wayOut.str()});
+  if (!run)
+    return run.takeError();
   NativeCode made;
   // Which of both it is called is a matter of the version.
   made.image = folder.read("out/kernels.bin");
   if (made.image.empty())
     made.image = folder.read("out/kernels");
   // It may report success of a build that failed.
-  if (!runs || made.image.empty())
+  if (!run->isDone || made.image.empty())
     return createStringError("'" + path + "' does not compile for " + gpu +
-                             ": " + firstError(said));
+                             ": " + firstError(run->said));
   if (Error error = readZebin(made.image, made.kernels))
     return createStringError("'" + path + "' wrote no zebin for " + gpu + ": " +
                              toString(std::move(error)));
-  readSpills(said, made.kernels);
+  readSpills(run->said, made.kernels);
   return made;
 }

@@ -34,19 +34,24 @@ public:
   /// All kernels of a module, for one GPU ("pvc"). Those with matrix units have
   /// twice the registers for their operands, where the GPU has so many, and so
   /// have those that would keep some in memory. An error where it does not take
-  /// them or does not know the GPU.
+  /// them or does not know the GPU, or is not done in time.
   llvm::Expected<NativeCode>
   compile(llvm::StringRef words, llvm::StringRef gpu,
+          llvm::ArrayRef<llvm::StringRef> kernels,
           llvm::ArrayRef<std::string> withMatrices) const;
 
   const std::string path;
 
 private:
   explicit Ocloc(std::string path) : path(std::move(path)) {}
-  llvm::Expected<NativeCode> compileWith(llvm::StringRef words,
-                                         llvm::StringRef gpu,
-                                         llvm::StringRef options) const;
+  llvm::Expected<NativeCode>
+  compileWith(llvm::StringRef words, llvm::StringRef gpu,
+              llvm::ArrayRef<llvm::StringRef> kernels,
+              llvm::StringRef options) const;
 };
+
+/// Whether a path is that of an ocloc, by its name.
+bool isOcloc(llvm::StringRef path);
 
 /// What a zebin says of its kernels: the sizes of their sections, and of its
 /// section .ze_info, text in YAML, registers, local memory and scratch of a

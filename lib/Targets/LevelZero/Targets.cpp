@@ -4,6 +4,7 @@
 // drivers of oneAPI's Level Zero.
 #include "ashlar/Targets/LevelZero/Targets.h"
 #include "LevelZeroTarget.h"
+#include "Ocloc.h"
 #include "ashlar/Machine/EmbeddedMachines.h"
 
 using namespace ashlar;
@@ -37,6 +38,7 @@ TargetInfo ashlar::levelzero::levelZeroTargetInfo() {
                            std::move(machine));
                      }};
   info.standsBeside = true;
-  info.assembler = "Intel's ocloc";
+  info.assembler = "Intel's ocloc, by that name";
+  info.isAssembler = isOcloc;
   return info;
 }

@@ -72,12 +72,15 @@ FailureOr<ProgramBinary> OpenCLTarget::emit(ModuleOp program,
 
 /// LLVM IR of it, for drivers that take no SPIR-V.
 LogicalResult OpenCLTarget::finish(ModuleOp program,
-                                   const cpu::LoweredKernels &,
+                                   const cpu::LoweredKernels &lowered,
                                    const EmitOptions &options,
                                    ProgramBinary &binary) const {
   if (binary.format != spirFormat)
     return success();
-  auto bitcode = translateSpirv(binary.image);
+  SmallVector<llvm::StringRef> kernels;
+  for (const cpu::LoweredKernels::Kernel &kernel : lowered.kernels)
+    kernels.push_back(kernel.symbol);
+  auto bitcode = translateSpirv(binary.image, kernels);
   if (!bitcode) {
     if (options.refused)
       *options.refused = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Targets/OpenCL/Targets.h"
+#include "../LLVM/CheckProcessor.h"
 #include "OpenCLTarget.h"
 #include "ashlar/Machine/EmbeddedMachines.h"
 #include "llvm/TargetParser/Triple.h"
@@ -35,7 +36,9 @@ std::string ashlar::opencl::checkMachine(const MachineModel &machine,
 
 static std::string check(const MachineModel &machine) {
   const bool isSpir = machine.code.format == opencl::spirFormat;
-  return opencl::checkMachine(machine, isSpir ? opencl::spirFormat : "spirv64");
+  std::string why =
+      opencl::checkMachine(machine, isSpir ? opencl::spirFormat : "spirv64");
+  return why.empty() ? checkProcessor(machine) : why;
 }
 
 TargetInfo ashlar::opencl::openclTargetInfo() {

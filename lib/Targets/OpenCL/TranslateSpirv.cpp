@@ -70,6 +70,8 @@ static std::string withOtherNames(std::string words) {
   return words;
 }
 
+static constexpr StringRef wayOut = "compile for opencl:generic";
+
 static Expected<std::string> findTranslator() {
   const std::string named =
       sys::Process::GetEnv("ASHLAR_LLVM_SPIRV").value_or("");
@@ -89,7 +91,17 @@ static Expected<std::string> findTranslator() {
                 named + "'");
 }
 
-Expected<std::string> ashlar::opencl::translateSpirv(StringRef words) {
+/// Why there is no bitcode.
+static std::string whyNone(const ProgramRun &run, StringRef written) {
+  std::string said = StringRef(run.said).trim().split('\n').first.str();
+  if (run.isDone)
+    return (written.empty() ? "it wrote no file" : "it wrote no LLVM bitcode") +
+           (said.empty() ? "" : ", and said: " + said);
+  return said.empty() ? "it failed and said nothing" : said;
+}
+
+Expected<std::string>
+ashlar::opencl::translateSpirv(StringRef words, ArrayRef<StringRef> kernels) {
   auto translator = findTranslator();
   if (!translator)
     return translator.takeError();
@@ -99,12 +111,16 @@ Expected<std::string> ashlar::opencl::translateSpirv(StringRef words) {
   if (Error error = folder.write("kernels.spv",
                                  withOtherNames(withoutScalarNulls(words))))
     return error;
-  std::string in = folder.file("kernels.spv"), out = folder.file("kernels.bc"),
-              said;
-  bool runs = runProgram(*translator, {"-r", in, "-o", out}, folder, said);
+  std::string in = folder.file("kernels.spv"), out = folder.file("kernels.bc");
+  auto run = runProgram(*translator, {"-r", in, "-o", out}, folder,
+                        {describeKernels(kernels), wayOut.str()});
+  if (!run)
+    return run.takeError();
   std::string bitcode = folder.read("kernels.bc");
-  if (runs && StringRef(bitcode).starts_with("BC"))
+  if (run->isDone && StringRef(bitcode).starts_with("BC"))
     return bitcode;
-  return createStringError(*translator + " did not translate the kernels: " +
-                           StringRef(said).trim().split('\n').first);
+  return createStringError(
+      "'" + *translator + "' did not translate the kernels: " +
+      whyNone(*run, bitcode) + "; expected llvm-spirv of LLVM 15; name it by " +
+      "ASHLAR_LLVM_SPIRV, or " + wayOut);
 }

@@ -5,6 +5,7 @@
 #ifndef ASHLAR_LIB_TARGETS_OPENCL_TRANSLATESPIRV_H
 #define ASHLAR_LIB_TARGETS_OPENCL_TRANSLATESPIRV_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
 
@@ -12,7 +13,9 @@ namespace ashlar::opencl {
 
 /// Bitcode of a SPIR-V module, by the program llvm-spirv of LLVM 15, the last
 /// whose bitcode has types of pointers; by ASHLAR_LLVM_SPIRV or in PATH.
-llvm::Expected<std::string> translateSpirv(llvm::StringRef words);
+/// `kernels` are named where it is not done in time.
+llvm::Expected<std::string>
+translateSpirv(llvm::StringRef words, llvm::ArrayRef<llvm::StringRef> kernels);
 
 /// The module with numbers instead of nulls of scalar types, which are the same
 /// and which llvm-spirv 15 does not take.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Targets/ROCm/Targets.h"
+#include "../LLVM/CheckProcessor.h"
 #include "ROCmTarget.h"
 #include "ashlar/Machine/EmbeddedMachines.h"
 #include "llvm/TargetParser/Triple.h"
@@ -25,6 +26,8 @@ static std::string check(const MachineModel &machine) {
   if (!llvm::StringRef(machine.code.processor).starts_with("gfx"))
     return "code.processor: expected gfx942 or the like, found '" +
            machine.code.processor + "'";
+  if (std::string wrong = checkProcessor(machine); !wrong.empty())
+    return wrong;
   if (machine.code.format != "hsaco")
     return "code.format: expected 'hsaco', found '" + machine.code.format + "'";
   if (!machine.countOf("lane") || !machine.countOf("group"))

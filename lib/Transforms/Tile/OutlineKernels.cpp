@@ -3,8 +3,10 @@
 // Makes a kernel and its body of each dispatch, once for all dispatches whose
 // bodies are equal but for their locations.
 #include "KernelBody.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/LoopRuns.h"
 #include "ashlar/Dialects/Exec/Utils/States.h"
+#include "ashlar/Dialects/Exec/Utils/UnreadBytes.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/ModelNodes.h"
 #include "ashlar/Transforms/Tile/Passes.h"
@@ -145,6 +147,46 @@ int64_t countFlops(exec::DispatchOp dispatch) {
     flops += 2 * places * boxes * input.getDimSize(3) * op.getParallel()[3];
   });
   return flops;
+}
+
+/// Elements of an operand that one call takes from it at most, where all that
+/// reads it are bodies that take an element at a time; nothing: some op reads
+/// all of it.
+std::optional<int64_t> countTaken(BlockArgument operand,
+                                  exec::DispatchOp dispatch) {
+  int64_t taken = 0;
+  for (Operation *user : operand.getUsers()) {
+    auto body = isa<tensor::ExtractOp>(user)
+                    ? user->getParentOfType<linalg::GenericOp>()
+                    : linalg::GenericOp();
+    if (!body)
+      return std::nullopt;
+    int64_t points = countRuns(body, dispatch);
+    for (int64_t range : body.getStaticLoopRanges()) {
+      if (ShapedType::isDynamic(range))
+        return std::nullopt;
+      points *= range;
+    }
+    taken += points;
+  }
+  return taken;
+}
+
+/// Bytes of its operands that one call does not read: the rows of a table that
+/// it does not take.
+int64_t countUnread(exec::DispatchOp dispatch) {
+  int64_t unread = 0;
+  for (BlockArgument operand : dispatch.getBody().getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    if (!type || !type.hasStaticShape() || operand.use_empty())
+      continue;
+    std::optional<int64_t> taken = countTaken(operand, dispatch);
+    if (taken && *taken < type.getNumElements())
+      unread +=
+          byteSize(type) -
+          byteSize(RankedTensorType::get({*taken}, type.getElementType()));
+  }
+  return unread;
 }
 
 /// The operands whose memory result 0 may take over: those that only the last
@@ -316,6 +358,8 @@ private:
                         bindings, parameters);
     kernel.setFlopsAttr(
         exec::SizeAttr::get(&getContext(), countFlops(dispatch)));
+    if (int64_t unread = countUnread(dispatch))
+      kernel->setAttr(exec::unreadBytesAttrName, b.getI64IntegerAttr(unread));
     if (!body.parameters().empty())
       kernel.setParametersAttr(b.getArrayAttr(SmallVector<Attribute>(
           body.parameters().begin(), body.parameters().end())));
