@@ -44,6 +44,8 @@ static OpFoldResult endOf(OpFoldResult offset, OpFoldResult size, int64_t box,
     return {};
   AffineMap map = least.getMap();
   for (AffineExpr expr : map.getResults()) {
+    if (expr == b.getAffineConstantExpr(box))
+      continue;
     SmallVector<Value> operands(least.getOperands());
     unsigned dims = map.getNumDims(), symbols = map.getNumSymbols();
     if (std::optional<int64_t> constant = getConstantIntValue(offset)) {
@@ -55,11 +57,13 @@ static OpFoldResult endOf(OpFoldResult offset, OpFoldResult size, int64_t box,
     AffineMap sum = AffineMap::get(dims, symbols, expr);
     affine::fullyComposeAffineMapAndOperands(&sum, &operands);
     affine::canonicalizeMapAndOperands(&sum, &operands);
+    sum = simplifyAffineMap(sum); // which may leave some without a use
+    affine::canonicalizeMapAndOperands(&sum, &operands);
     AffineExpr found = sum.getResult(0);
     if (auto constant = dyn_cast<AffineConstantExpr>(found))
       return b.getIndexAttr(constant.getValue());
     if (operands.size() == 1 && isa<AffineDimExpr, AffineSymbolExpr>(found) &&
-        parameterOf(cast<Value>(findSize(operands[0]))))
+        sizeAttrOf(operands[0]))
       return findSize(operands[0]);
   }
   return {};
