@@ -119,6 +119,17 @@ def stored(random, kind):
         wanted
 
 
+def open_stored(random, kind):
+    """The same with rows of which each call chooses how many."""
+    name, nodes, feeds, constants, wanted = stored(random, kind)
+    shapes = {each: [*x.shape] for each, x in feeds.items()}
+    for each in shapes.keys() & {"x", "r"}:
+        shapes[each][-2] = "M"
+    most = wanted.shape[-2] + random.integers(200)
+    return f"open {name}", nodes, feeds, constants, wanted, shapes, \
+        f"--dim=M=1..{most}"
+
+
 def stored_convolution(random, kind):
     """Channels last on both sides, whose results leave by an engine of boxes:
     of one line of pixels or of several, whole ones or cut off."""
@@ -312,6 +323,7 @@ MODELS = [product, packed, convolution, attention, attention_op,
 # Of open sizes each must come by the engine.
 OPEN_BOXES = [open_boxes, open_attention]
 BOXES = [boxes, convolution, attention_op, *OPEN_BOXES]
+RESULTS = [stored, open_stored, stored_convolution]
 
 
 def why_differs(kind, nodes, found, wanted):
@@ -489,7 +501,7 @@ def main():
                    if each != STORED}
         if STORED in needed:
             is_used |= {(STORED, make): False
-                        for make in (stored, stored_convolution)}
+                        for make in RESULTS}
         if needed == [BOX] and suite.BOXES is BOXES:
             is_used |= {(BOX, make): False for make in OPEN_BOXES}
         with tempfile.TemporaryDirectory() as temporary:
@@ -500,7 +512,7 @@ def main():
                 if SECOND in needed:
                     models = [long_attention]
                 if STORED in needed:
-                    models = [stored, stored_convolution]
+                    models = RESULTS
                 # Of two numbers of workgroups, half as many each.
                 times = -(-arguments.cases // (2 if SHARED in needed else 1))
                 for make in models * times:
