@@ -122,7 +122,7 @@ bool ashlar::takesRows(const CopyEngine &engine, ShapedType type,
 
 bool LevelProblem::takesBoxes(const CopyEngine &engine, ShapedType type,
                               AffineMap map) {
-  if (!unit->fragment || openSizes || !isGridded() || !type.hasStaticShape() ||
+  if (!unit->fragment || !isGridded() || !type.hasStaticShape() ||
       type.getRank() == 0 || type.getRank() > engine.boxes->rank)
     return false;
   // Of masked terms, the last, zeros are read where the tensor ends.

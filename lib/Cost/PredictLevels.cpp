@@ -81,7 +81,7 @@ int64_t LevelProblem::bytesForStores(const LevelCandidate &one) {
   auto type = cast<ShapedType>(op.getInit().getType());
   AffineMap map = op.getResultMap();
   unsigned last = numParallel - 1;
-  if (!engine || !hasRoles() || !unit->fragment || openSizes ||
+  if (!engine || !hasRoles() || !unit->fragment ||
       elementBytes(type.getElementType()) != store_box::elementBytes ||
       type.getRank() > engine->boxes->rank ||
       store_box::columns > engine->boxes->size ||

@@ -41,8 +41,8 @@ bool StrategyTries::refuse(size_t program, ModuleOp kernel) {
     return false;
   programs[program].wantsMore = true;
   remark::missed(kernel.getLoc(), about(kernel, "Strategy", "strategy"))
-      << "its registers do not suffice, as the assembler says: the next best "
-         "strategy is tried";
+      << "its registers do not suffice or its steps wait for each other, as "
+         "the assembler says: the next best strategy is tried";
   return true;
 }
 

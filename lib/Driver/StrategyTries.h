@@ -10,7 +10,7 @@ namespace ashlar {
 
 /// Programs that are compiled again, from before strategies were chosen, where
 /// an assembler says that kernels with matrix units want more registers than
-/// there are. Programs are known by their numbers.
+/// there are, or that their steps wait for each other. Programs are known by their numbers.
 class StrategyTries {
 public:
   /// Keeps the programs of `module` whose targets ask an assembler.
@@ -26,7 +26,7 @@ public:
   }
   /// Whether its program may be compiled again.
   bool canRefuse(size_t program) const;
-  /// Of a kernel that wants more registers; whether its program will be
+  /// Of a kernel that is no good as it is; whether its program will be
   /// compiled again.
   bool refuse(size_t program, mlir::ModuleOp kernel);
   /// Whether one will be.

@@ -345,10 +345,10 @@ IndexBuilder::argumentsOf(exec::KernelOp kernel, ArrayAttr maps) {
     all.push_back(fb::CreateParameter(b, fb::ParameterKind::Pointer, i));
   for (unsigned i = 0; i != kernel.getNumParameters(); ++i)
     all.push_back(fb::CreateParameter(b, fb::ParameterKind::Integer, i));
-  auto sizesOf = [&](ArrayRef<int64_t> numbers) {
+  auto sizesOf = [&](ArrayRef<exec::SizeAttr> attributes) {
     std::vector<Offset<fb::SizeExpression>> sizes;
-    for (int64_t number : numbers)
-      sizes.push_back(size(number));
+    for (exec::SizeAttr attribute : attributes)
+      sizes.push_back(size(attribute));
     return b.CreateVector(sizes);
   };
   for (auto map : maps.getAsRange<exec::TensorMapAttr>()) {

@@ -20,20 +20,26 @@ bool resolveMap(const fb::TensorMap &map, const int64_t *symbols,
   out.swizzle = map.swizzle();
   int64_t element = int64_t(ashlar_element_type_size(out.elementType));
   int64_t last = element;
+  bool isEmpty = false;
   for (uint32_t i = 0; i < out.rank; ++i) {
     int64_t way = 0;
     out.box[i] = map.box()->Get(i);
     out.steps[i] = map.steps()->Get(i);
     if (!evaluateSize(*map.sizes()->Get(i), symbols, out.sizes[i]) ||
         !evaluateSize(*map.strides()->Get(i), symbols, out.strides[i]) ||
-        out.sizes[i] == 0 || out.box[i] - 1 >= most || out.steps[i] - 1 >= most)
+        out.box[i] - 1 >= most || out.steps[i] - 1 >= most)
       return false;
+    isEmpty |= out.sizes[i] == 0;
     if (!checkedMultiply(out.sizes[i] - 1, out.strides[i], way) ||
         !checkedAdd(last, way, last))
       return false;
   }
-  return element != 0 && out.strides[0] == element && uint64_t(last) <= bytes &&
-         out.swizzle <= most && (out.swizzle & (out.swizzle - 1)) == 0;
+  // Nothing is copied of an empty tensor, but drivers are told of none.
+  for (uint32_t i = 0; isEmpty && i < out.rank; ++i)
+    out.sizes[i] = 1;
+  return element != 0 && out.strides[0] == element &&
+         (isEmpty || uint64_t(last) <= bytes) && out.swizzle <= most &&
+         (out.swizzle & (out.swizzle - 1)) == 0;
 }
 
 /// The grid and the tensor maps, for the sizes of this call.

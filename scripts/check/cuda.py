@@ -41,6 +41,8 @@ EVERY = {"plain": (20, 40), "quick": (60, 200), "full": (1, 1)}
 REFUSAL = re.compile(r"PTX has no function '\w+'|no memory for \d+ bytes")
 # Products and convolutions of each matrix unit and type.
 UNITS = {"plain": 4, "quick": 1, "full": 40}
+# Attentions that are assembled alone.
+ATTENTIONS = {"plain": 16, "quick": 6, "full": 0}  # all
 MODELS = {"plain": ["hey_jarvis"], "quick": [],
           "full": ["hey_jarvis", "ppocr_cls", "minilm_l6", "mobilenet_v2"]}
 ASSEMBLED = {"plain": ["ppocr_cls", "minilm_l6", "mobilenet_v2"],
@@ -148,6 +150,15 @@ def check_units(tools, cases, counts):
                 f"--device={DEVICE}", f"--cases={cases}")[1])
 
 
+def check_attentions(tools, cases, counts):
+    """Their forms, each of which the assembler must like."""
+    if not ASSEMBLER.exists():
+        return  # said before
+    count_said(counts, "attentions", call(
+        sys.executable, ROOT / "test/Integration/cuda_attention.py", "--bin",
+        tools, f"--ptxas={ASSEMBLER}", f"--cases={cases}")[1])
+
+
 def check_files(tools, names, counts):
     """One file of real models for the processor and both GPUs."""
     if not ASSEMBLER.exists():
@@ -181,6 +192,7 @@ def main():
             os.environ["ASHLAR_PTXAS"] = "none"
             check_assembler(tools, ASSEMBLED[arguments.mode], work, counts)
             check_machine_code(tools, counts)
+            check_attentions(tools, ATTENTIONS[arguments.mode], counts)
             check_files(tools, FILES[arguments.mode], counts)
             if not (double / "libcuda.so.1").exists():
                 counts.skip("cuda", "the driver double is not built "

@@ -120,6 +120,17 @@ def stored(random, kind):
         wanted
 
 
+def open_stored(random, kind):
+    """The same with rows of which each call chooses how many."""
+    name, nodes, feeds, constants, wanted = stored(random, kind)
+    shapes = {each: [*x.shape] for each, x in feeds.items()}
+    for each in shapes.keys() & {"x", "r"}:
+        shapes[each][-2] = "M"
+    most = wanted.shape[-2] + random.integers(200)
+    return f"open {name}", nodes, feeds, constants, wanted, shapes, \
+        f"--dim=M=1..{most}"
+
+
 def stored_convolution(random, kind):
     """Channels last on both sides, whose results leave by an engine of boxes:
     of one line of pixels or of several, whole ones or cut off."""
@@ -187,9 +198,29 @@ def convolution(random, kind):
             f"in {pads}"), nodes, feeds, [weight], wanted
 
 
+def open_boxes(random, kind):
+    """Rows of which each call chooses how many, where an engine takes them."""
+    batch = int(random.choice([0, 0, 2]))
+    m, n, k = (int(random.choice([8, 40, 72, 135, 136, 264])) for _ in range(3))
+    n, k = -(-n // 8) * 8, -(-k // 8) * 8
+    lead = [batch] * bool(batch)
+    x, w = (random.standard_normal(shape).astype(TYPES[kind])
+            for shape in ([*lead, m, k], [k, n]))
+    shapes = {"x": ["B"] * bool(batch) + ["M", k], "w": [k, n]}
+    wanted = x.astype(np.float64) @ w.astype(np.float64)
+    ranges = [f"B=1..{batch + random.integers(3)}"] * bool(batch)
+    ranges.append(f"M=1..{m + random.integers(200)}")
+    return f"open {lead + [m, n, k]}", [
+        helper.make_node("MatMul", ["x", "w"], ["y"])], {"x": x, "w": w}, \
+        [], wanted, shapes, f"--dim={','.join(ranges)}"
+
+
 MODELS = [product, packed, convolution, attention, attention_op,
           open_attention]
-BOXES = [boxes, convolution, attention_op]
+# Of open sizes each must come by the engine.
+OPEN_BOXES = [open_boxes, open_attention]
+BOXES = [boxes, convolution, attention_op, *OPEN_BOXES]
+RESULTS = [stored, open_stored, stored_convolution]
 FLAGS = {TensorProto.FLOAT: ["--precision=tf32"]}
 
 
@@ -372,7 +403,9 @@ def main():
                    if each != STORED and "fragment" in unit}
         if STORED in needed:
             is_used |= {(STORED, make): False
-                        for make in (stored, stored_convolution)}
+                        for make in RESULTS}
+        if needed == [BOX] and suite.BOXES is BOXES:
+            is_used |= {(BOX, make): False for make in OPEN_BOXES}
         with tempfile.TemporaryDirectory() as temporary:
             work = pathlib.Path(temporary)
             (work / "machine.json").write_text(json.dumps(alone))
@@ -381,7 +414,7 @@ def main():
                 if SECOND in needed:
                     models = [long_attention]
                 if STORED in needed:
-                    models = [stored, stored_convolution]
+                    models = RESULTS
                 # Of two numbers of workgroups, half as many each.
                 times = -(-arguments.cases // (2 if SHARED in needed else 1))
                 for make in models * times:
@@ -395,8 +428,9 @@ def main():
                     for each, of in is_used:
                         is_used[each, of] |= of in (None, make) and each in code
         for (each, of), found in is_used.items():
-            # Fewer than four cases of a kind may not have parts to share.
-            may_lack = arguments.cases < 8 and each in (SHARED, SECOND) or \
+            # Few cases of a kind may not have parts to share, or suit.
+            may_lack = arguments.cases < 8 and (
+                each in (SHARED, SECOND) or of in OPEN_BOXES) or \
                 each == STORED and arguments.cases < (
                     8 if SHARED in needed else 4)
             cases = f"no {of.__name__}" if of else "no case"

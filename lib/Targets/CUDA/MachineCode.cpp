@@ -95,12 +95,13 @@ llvm::Error MachineCodeWriter::takeFewerRegisters(
   struct Way {
     bool oneBlock;
     WriteWay own;
+    bool keepsRegisters = false;
   };
   constexpr Way ways[] = {
-      {true, {false, false, false}}, {false, {true, false, false}},
-      {true, {true, false, false}},  {false, {false, true, false}},
-      {true, {false, true, false}},  {true, {false, false, true}},
-      {true, {true, false, true}}};
+      {true, {false, false, false}}, {true, {false, false, false}, true},
+      {false, {true, false, false}}, {true, {true, false, false}},
+      {false, {false, true, false}}, {true, {false, true, false}},
+      {true, {false, false, true}},  {true, {true, false, true}}};
   auto key = [](const WriteWay &way) {
     return std::tuple(way.sinks, way.keepsAddresses, way.keepsLoops);
   };
@@ -118,6 +119,8 @@ llvm::Error MachineCodeWriter::takeFewerRegisters(
     std::vector<CompiledKernel> asked = codes;
     if (way.oneBlock)
       llvm::for_each(asked, askForOneBlock);
+    if (way.keepsRegisters && llvm::count_if(asked, keepRegisters) == 0)
+      continue;
     auto helps = tryOther(assembler, kernels, compiled, asked, spilling);
     if (!helps)
       return helps.takeError();
@@ -148,6 +151,8 @@ LogicalResult MachineCodeWriter::check(
   const KernelResources &takes = assembled.resources;
   std::string by = "kernel " + kernel.symbol + " by " + assembler.version;
   if (!assembled.serialized.empty()) {
+    if (options.triesAgain && options.triesAgain(module))
+      return success();
     if (options.refused)
       *options.refused = true;
     return emitError(module.getLoc())

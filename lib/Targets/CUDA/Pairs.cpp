@@ -140,3 +140,44 @@ void ashlar::cuda::carryPairs(Operation *kernel) {
   for (scf::ForOp loop : loops)
     PairCarrier(loop).run();
 }
+
+/// Of 16 bits; what steps hold is put together in pairs of its own.
+static bool isRounding(arith::TruncFOp op) {
+  return op.getIn().getType().isF32() &&
+         (op.getType().isF16() || op.getType().isBF16()) &&
+         llvm::none_of(op->getUsers(),
+                       llvm::IsaPred<tile::ThreadStepOp, scf::YieldOp>);
+}
+
+static bool isInFrontOf(Value value, Operation *op) {
+  Operation *from = value.getDefiningOp();
+  return !from || from->getBlock() != op->getBlock() ||
+         from->isBeforeInBlock(op);
+}
+
+void ashlar::cuda::roundPairs(Operation *kernel) {
+  kernel->walk([](Block *block) {
+    arith::TruncFOp first;
+    for (auto op :
+         llvm::make_early_inc_range(block->getOps<arith::TruncFOp>())) {
+      if (!isRounding(op))
+        continue;
+      if (!first || first.getType() != op.getType() ||
+          !isInFrontOf(op.getIn(), first)) {
+        first = op;
+        continue;
+      }
+      PtxWriter w(first);
+      // packPair looks for what is rounded.
+      auto later = cast<arith::TruncFOp>(w.b.insert(op->clone()));
+      auto both =
+          unpackPair(w.b, op.getLoc(), packPair(w, first, later), op.getType());
+      first.replaceAllUsesWith(both.first);
+      op.replaceAllUsesWith(both.second);
+      for (Operation *each :
+           {later.getOperation(), first.getOperation(), op.getOperation()})
+        each->erase();
+      first = {};
+    }
+  });
+}

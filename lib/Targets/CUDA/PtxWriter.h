@@ -43,6 +43,9 @@ std::string tensorMapName(int64_t number);
 mlir::Value packPair(PtxWriter &w, mlir::Value low, mlir::Value high);
 /// Makes such pairs of what loops carry whose steps hold an operand.
 void carryPairs(mlir::Operation *kernel);
+/// Rounds numbers to 16 bits two at a time. Of conversions of one sum of
+/// `wgmma` ptxas 13.0 says that they read it while steps go on (C7514).
+void roundPairs(mlir::Operation *kernel);
 
 /// A step of `mma.sync`, of a warp, or of `wgmma`, of four.
 void writeWarpStep(tile::ThreadStepOp op);

@@ -346,12 +346,12 @@ struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
   void runOnOperation() override {
     carryPairs(getOperation());
     bool hasWarpgroups = false;
+    getOperation().walk(
+        [&](tile::ThreadStepOp step) { hasWarpgroups |= isWarpgroups(step); });
+    if (hasWarpgroups)
+      roundPairs(getOperation());
     SmallVector<Operation *> ops;
-    getOperation().walk([&](Operation *op) {
-      if (auto step = dyn_cast<tile::ThreadStepOp>(op))
-        hasWarpgroups |= isWarpgroups(step);
-      ops.push_back(op);
-    });
+    getOperation().walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops)
       if (auto step = dyn_cast<tile::ThreadStepOp>(op);
           step && !hasInstruction(step)) {

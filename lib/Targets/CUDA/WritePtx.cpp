@@ -209,6 +209,21 @@ void ashlar::cuda::askForOneBlock(CompiledKernel &kernel) {
   kernel.text.insert(end + 1, (asked + " 1\n").str());
 }
 
+bool ashlar::cuda::keepRegisters(CompiledKernel &kernel) {
+  constexpr StringRef instruction = "setmaxnreg.";
+  std::string text;
+  bool isFound = false;
+  for (StringRef line : llvm::split(kernel.text, '\n')) {
+    bool isOne = line.ltrim().starts_with(instruction);
+    isFound |= isOne;
+    if (!isOne)
+      text += line.str() + '\n';
+  }
+  text.pop_back(); // what is behind the last line ends no line
+  kernel.text = std::move(text);
+  return isFound;
+}
+
 /// What stands in front of the code of any.
 static Expected<std::string> emptyModule(const MachineModel &machine) {
   LLVMContext context;

@@ -50,6 +50,11 @@ llvm::Expected<CompiledKernel> writeAnew(const CompiledKernel &kernel,
 /// which it keeps a few bytes in memory.
 void askForOneBlock(CompiledKernel &kernel);
 
+/// Roles keep the registers that all threads get. What ptxas computes in front
+/// of them it keeps in memory where roles share registers out, some of which
+/// have few. False: they do not.
+bool keepRegisters(CompiledKernel &kernel);
+
 /// All of them in one module, which a program without kernels has as well.
 llvm::Expected<std::string> joinModules(llvm::ArrayRef<CompiledKernel> kernels,
                                         const MachineModel &machine);

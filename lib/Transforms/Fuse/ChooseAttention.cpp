@@ -144,7 +144,7 @@ private:
         {op.getKeys(), maps[1]},
         {op.getValues(), op.getValuesMap()}};
     for (const CopyEngine &one : machine.copyEngines)
-      if (one.boxes && !openSizes && one.to == near->name &&
+      if (one.boxes && one.to == near->name &&
           one.from == machine.memories.back().name &&
           llvm::all_of(operands, [&](const auto &operand) {
             auto type = cast<ShapedType>(operand.first.getType());

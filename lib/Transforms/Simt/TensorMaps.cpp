@@ -6,20 +6,28 @@
 using namespace mlir;
 using namespace ashlar;
 
+static exec::SizeAttr times(exec::SizeAttr x, exec::SizeAttr y) {
+  unsigned symbols =
+      std::max(x.getMap().getNumSymbols(), y.getMap().getNumSymbols());
+  return exec::SizeAttr::get(x.getFormula() * y.getFormula(), symbols,
+                             x.getLargest() * y.getLargest());
+}
+
 static exec::TensorMapAttr mapOf(const TensorBox &box) {
-  auto type = cast<MemRefType>(box.tensor.getType());
-  int64_t stride = elementBytes(type.getElementType());
-  SmallVector<int64_t> sizes(llvm::reverse(box.ends)), strides,
-      boxes(llvm::reverse(box.box)), steps(llvm::reverse(box.steps));
+  Type type = cast<MemRefType>(box.tensor.getType()).getElementType();
+  auto stride = exec::SizeAttr::get(type.getContext(), elementBytes(type));
+  SmallVector<exec::SizeAttr> sizes(llvm::reverse(box.ends)), strides;
+  SmallVector<int64_t> boxes(llvm::reverse(box.box)),
+      steps(llvm::reverse(box.steps));
   if (llvm::all_of(steps, [](int64_t step) { return step == 1; }))
     steps.clear();
-  for (int64_t size : llvm::reverse(type.getShape())) {
+  for (exec::SizeAttr size : llvm::reverse(box.sizes)) {
     strides.push_back(stride);
-    stride *= size;
+    stride = times(size, stride);
   }
   return exec::TensorMapAttr::get(type.getContext(), box.tensor.getArgNumber(),
-                                  type.getElementType(), sizes, strides, boxes,
-                                  steps, box.swizzleBytes);
+                                  type, sizes, strides, boxes, steps,
+                                  box.swizzleBytes);
 }
 
 int64_t ashlar::simt::tensorMapOf(const TensorBox &box,

@@ -209,3 +209,11 @@ AffineExpr ashlar::formulaOf(OpFoldResult size) {
   }
   return apply.getAffineMap().getResult(0).replaceDimsAndSymbols(dims, symbols);
 }
+
+exec::SizeAttr ashlar::sizeAttrOf(OpFoldResult size) {
+  size = findSize(size);
+  if (auto value = dyn_cast<Value>(size))
+    return parameterOf(value);
+  auto constant = cast<IntegerAttr>(cast<Attribute>(size));
+  return exec::SizeAttr::get(constant.getContext(), constant.getInt());
+}

@@ -5,6 +5,7 @@
 #include "ashlar/Analysis/SlotBox.h"
 #include "ashlar/Dialects/Tile/IR/Decode.h"
 #include "ashlar/Transforms/Tile/Cluster.h"
+#include "ashlar/Transforms/Tile/KernelSizes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -20,15 +21,16 @@ static constexpr int64_t unitBytes = 16;
 static constexpr int64_t leastAlignment = 128; ///< of where a copy goes
 
 /// Where a part ends that begins at `offset`, is `size` long and may be cut off
-/// from a box; `end` of the tensor where it is a whole one. None: not known to
+/// from a box; `end` of the tensor where it is a whole one. Null: not known to
 /// be one place.
-static std::optional<int64_t> endOf(OpFoldResult offset, OpFoldResult size,
-                                    int64_t box, int64_t end) {
+static OpFoldResult endOf(OpFoldResult offset, OpFoldResult size, int64_t box,
+                          OpFoldResult end) {
+  Builder b(end.getContext());
   if (std::optional<int64_t> constant = getConstantIntValue(size)) {
     std::optional<int64_t> begin = getConstantIntValue(offset);
     if (constant == box)
       return end;
-    return begin ? std::optional(*begin + *constant) : std::nullopt;
+    return begin ? b.getIndexAttr(*begin + *constant) : OpFoldResult();
   }
   auto length = cast<Value>(size);
   // One that is not below zero, of a box that may be empty.
@@ -39,9 +41,11 @@ static std::optional<int64_t> endOf(OpFoldResult offset, OpFoldResult size,
     length = most.getOperand(0);
   auto least = length.getDefiningOp<affine::AffineMinOp>();
   if (!least)
-    return std::nullopt;
+    return {};
   AffineMap map = least.getMap();
   for (AffineExpr expr : map.getResults()) {
+    if (expr == b.getAffineConstantExpr(box))
+      continue;
     SmallVector<Value> operands(least.getOperands());
     unsigned dims = map.getNumDims(), symbols = map.getNumSymbols();
     if (std::optional<int64_t> constant = getConstantIntValue(offset)) {
@@ -53,10 +57,33 @@ static std::optional<int64_t> endOf(OpFoldResult offset, OpFoldResult size,
     AffineMap sum = AffineMap::get(dims, symbols, expr);
     affine::fullyComposeAffineMapAndOperands(&sum, &operands);
     affine::canonicalizeMapAndOperands(&sum, &operands);
-    if (auto constant = dyn_cast<AffineConstantExpr>(sum.getResult(0)))
-      return constant.getValue();
+    sum = simplifyAffineMap(sum); // which may leave some without a use
+    affine::canonicalizeMapAndOperands(&sum, &operands);
+    AffineExpr found = sum.getResult(0);
+    if (auto constant = dyn_cast<AffineConstantExpr>(found))
+      return b.getIndexAttr(constant.getValue());
+    if (operands.size() == 1 && isa<AffineDimExpr, AffineSymbolExpr>(found) &&
+        sizeAttrOf(operands[0]))
+      return findSize(operands[0]);
   }
-  return std::nullopt;
+  return {};
+}
+
+/// Whether the view is of all from the beginning on, as its sizes count.
+static bool isWhole(memref::ReinterpretCastOp view) {
+  if (getConstantIntValue(view.getMixedOffsets().front()) != 0)
+    return false;
+  AffineExpr next = getAffineConstantExpr(1, view.getContext());
+  for (auto [size, stride] : llvm::zip(llvm::reverse(view.getMixedSizes()),
+                                       llvm::reverse(view.getMixedStrides()))) {
+    if (formulaOf(stride) != next)
+      return false;
+    AffineExpr formula = formulaOf(size);
+    if (!formula)
+      return false;
+    next = formula * next;
+  }
+  return true;
 }
 
 namespace {
@@ -74,8 +101,7 @@ public:
 private:
   /// Views of views, back to the kernel's argument.
   std::string readPlace(llvm::function_ref<int64_t(unsigned)> lengthOf) {
-    while (auto cast = memory.getDefiningOp<memref::CastOp>())
-      memory = cast.getSource();
+    skipCasts();
     auto view = memory.getDefiningOp<memref::SubViewOp>();
     if (view) {
       if (!view.hasUnitStride() || view.getDroppedDims().any())
@@ -83,35 +109,74 @@ private:
       out.at = view.getMixedOffsets();
       memory = view.getSource();
     }
-    auto all = cast<MemRefType>(memory.getType());
-    if (std::string why = readMargins(memory); !why.empty())
+    Value all = memory;
+    if (std::string why = readMargins(); !why.empty())
       return why;
+    if (std::string why = readTensor(); !why.empty())
+      return why;
+    if (!view)
+      out.at.assign(out.sizes.size(),
+                    Builder(all.getContext()).getIndexAttr(0));
+    for (auto [d, length] : llvm::enumerate(out.sizes)) {
+      OpFoldResult whole = findDim(all, d);
+      if (!view && getConstantIntValue(whole) != lengthOf(d))
+        return "what it copies is no box of the tensor";
+      OpFoldResult end = whole;
+      if (view && whole)
+        end = endOf(out.at[d], view.getMixedSizes()[d], lengthOf(d), whole);
+      exec::SizeAttr read = end ? readEnd(end, whole, d) : exec::SizeAttr();
+      if (!read)
+        return "it is not known where what it copies ends";
+      out.ends.push_back(read);
+    }
+    return "";
+  }
+
+  void skipCasts() {
+    while (auto cast = memory.getDefiningOp<memref::CastOp>())
+      memory = cast.getSource();
+  }
+
+  /// What is read along a dim up to a place in `whole`, which begins in front
+  /// of the tensor; null: it is not known.
+  exec::SizeAttr readEnd(OpFoldResult end, OpFoldResult whole, int64_t d) {
+    if (end == whole && out.before[d] == 0)
+      return out.sizes[d];
+    auto place = getConstantIntValue(end), all = getConstantIntValue(whole);
+    if (!place || !all || !out.sizes[d].isConstant() || *place > *all ||
+        *place <= out.before[d])
+      return {};
+    return exec::SizeAttr::get(
+        end.getContext(),
+        std::min(out.sizes[d].getConstant(), *place - out.before[d]));
+  }
+
+  /// The kernel's argument, and how long it is, which a view of it may say.
+  std::string readTensor() {
+    skipCasts();
+    Value sized = memory;
+    auto layout = cast<MemRefType>(memory.getType());
+    if (auto view = memory.getDefiningOp<memref::ReinterpretCastOp>();
+        view && isWhole(view))
+      memory = view.getSource();
+    else if (!layout.hasStaticShape() || !layout.getLayout().isIdentity())
+      return "the sizes of its source are not known";
     out.tensor = dyn_cast<BlockArgument>(memory);
-    auto type = cast<MemRefType>(memory.getType());
     if (!out.tensor || !isa<func::FuncOp>(out.tensor.getOwner()->getParentOp()))
       return "its source is no tensor that the kernel is given";
-    if (!type.hasStaticShape() || !type.getLayout().isIdentity() ||
-        type.getRank() == 0 || type.getRank() > mostRank)
-      return "its source is no tensor of known sizes and of up to five dims";
-    out.ends.assign(type.getShape().begin(), type.getShape().end());
-    for (int64_t d = 0; view && d != type.getRank(); ++d) {
-      std::optional<int64_t> end = endOf(out.at[d], view.getMixedSizes()[d],
-                                         lengthOf(d), all.getDimSize(d));
-      if (!end || *end > all.getDimSize(d) || *end <= out.before[d])
-        return "it is not known where what it copies ends";
-      out.ends[d] = std::min(out.ends[d], *end - out.before[d]);
-    }
-    if (!view) {
-      for (int64_t d = 0; d != type.getRank(); ++d)
-        if (all.getDimSize(d) != lengthOf(d))
-          return "what it copies is no box of the tensor";
-      out.at.assign(type.getRank(), Builder(type.getContext()).getIndexAttr(0));
+    if (layout.getRank() == 0 || layout.getRank() > mostRank)
+      return "its source has no dims, or more than five";
+    for (int64_t d = 0; d != layout.getRank(); ++d) {
+      OpFoldResult size = findDim(sized, d);
+      out.sizes.push_back(size ? sizeAttrOf(size) : exec::SizeAttr());
+      if (!out.sizes.back())
+        return "the sizes of its source are not known";
     }
     return "";
   }
 
   /// From a tensor with zeros around to what is in memory of it.
-  std::string readMargins(Value &memory) {
+  std::string readMargins() {
     out.before.assign(cast<MemRefType>(memory.getType()).getRank(), 0);
     auto decode = memory.getDefiningOp<tile::DecodeOp>();
     if (!decode)
@@ -121,8 +186,6 @@ private:
       return "its source is computed where it is copied";
     out.before = std::move(*margins);
     memory = decode.getInputs().front();
-    while (auto cast = memory.getDefiningOp<memref::CastOp>())
-      memory = cast.getSource();
     return "";
   }
 
@@ -131,7 +194,8 @@ private:
     int64_t bytes = elementBytes(type.getElementType());
     if (!llvm::isPowerOf2_64(bytes) || bytes > 4)
       return "its elements are none of 1, 2 or 4 bytes";
-    if (type.getRank() > 1 && type.getShape().back() * bytes % unitBytes != 0)
+    if (out.sizes.size() > 1 &&
+        !out.sizes.back().getFormula().isMultipleOf(unitBytes / bytes))
       return "rows of its source begin at other places than multiples of 16 "
              "bytes";
     return "";

@@ -9,7 +9,7 @@
 // exchanged by their number, meets, and one lane tells the engine. For the next
 // box the other place must be free. Behind the last part nothing is read any more.
 // CHECK: exec.kernel @unit
-// CHECK-SAME: #exec.tensor_map<2 : bf16, sizes[136, 40], strides[2, 272], box[64, 16], swizzle 128>
+// CHECK-SAME: #exec.tensor_map<2 : bf16, sizes [136, 40], strides [2, 272], box[64, 16], swizzle 128>
 // CHECK-LABEL: func.func @unit_body(
 // CHECK: scf.forall
 // CHECK-NEXT: %[[BOXES:.*]] = memref.alloc() {alignment = 1024 : i64} : memref<4096xi16, 3>
@@ -84,7 +84,7 @@ func.func @unit_body(%a: memref<32x64xbf16>, %b: memref<64x136xbf16>, %c: memref
 // that a warp has are two each here, and what lies behind a line's end is cut
 // off.
 // CHECK: exec.kernel @window
-// CHECK-SAME: #exec.tensor_map<2 : bf16, sizes[64, 7, 14, 3], strides[2, 128, 896, 12544], box[64, 8, 2, 1], swizzle 128>
+// CHECK-SAME: #exec.tensor_map<2 : bf16, sizes [64, 7, 14, 3], strides [2, 128, 896, 12544], box[64, 8, 2, 1], swizzle 128>
 // CHECK-LABEL: func.func @window_body(
 // CHECK: tile.thread_box_store %{{.*}}[%{{.*}}], %arg2[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] map 2
 // FULL-LABEL: func.func @window_body(

@@ -9,7 +9,7 @@
 // in front of where they would with them.
 exec.kernel @boxes calls @boxes_body : (memref<13x16x16xbf16>, memref<8x3x3x16xbf16>) -> memref<7x8x8xf32>
 // CHECK: exec.kernel @boxes calls @boxes_body
-// CHECK-SAME: #exec.tensor_map<0 : bf16, sizes[16, 16, 13], strides[2, 32, 512], box[16, 15, 3], steps[1, 2, 2], swizzle 32>
+// CHECK-SAME: #exec.tensor_map<0 : bf16, sizes [16, 16, 13], strides [2, 32, 512], box[16, 15, 3], steps[1, 2, 2], swizzle 32>
 // CHECK-LABEL: func.func @boxes_body(
 // CHECK: %[[H:.*]] = arith.subi %{{.*}}, %c1 : index
 // CHECK: %[[W:.*]] = arith.subi %{{.*}}, %c2 : index

@@ -12,7 +12,7 @@
 !right = !tile.slot<16x8xbf16, "shared">
 exec.kernel @unit calls @unit_body : (memref<32x64xbf16>, memref<64x8xbf16>) -> memref<32x8xbf16>
 // CHECK: exec.kernel @unit calls @unit_body {{.*}} block [96]
-// CHECK-SAME: tensor_maps = [#exec.tensor_map<0 : bf16, sizes[64, 32], strides[2, 128], box[16, 32], swizzle 32>, #exec.tensor_map<1 : bf16, sizes[8, 64], strides[2, 16], box[8, 16], swizzle 0>]
+// CHECK-SAME: tensor_maps = [#exec.tensor_map<0 : bf16, sizes [64, 32], strides [2, 128], box[16, 32], swizzle 32>, #exec.tensor_map<1 : bf16, sizes [8, 64], strides [2, 16], box[8, 16], swizzle 0>]
 // CHECK-LABEL: func.func @unit_body(
 // CHECK: %[[T:.*]] = gpu.thread_id x
 // CHECK-DAG: memref.alloc() {alignment = 1024 : i64} : memref<1024xbf16, 3>

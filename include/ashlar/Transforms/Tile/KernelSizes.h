@@ -42,6 +42,9 @@ exec::SizeAttr parameterOf(mlir::Value value);
 /// `size` over the module's symbols; null where it is made of anything else.
 mlir::AffineExpr formulaOf(mlir::OpFoldResult size);
 
+/// A constant, or a parameter of the kernel, as #exec.size; null: neither.
+exec::SizeAttr sizeAttrOf(mlir::OpFoldResult size);
+
 } // namespace ashlar
 
 #endif // ASHLAR_TRANSFORMS_TILE_KERNELSIZES_H

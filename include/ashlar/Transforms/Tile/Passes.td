@@ -177,7 +177,8 @@ def HoistRolesPass : Pass<"ashlar-hoist-roles", "::mlir::func::FuncOp"> {
                             "Engines that roles alone wait for; none: any">,
                  Option<"otherwise", "otherwise", "std::string",
                         "\"lanes\"", "Who copies where roles do not">];
-  let dependentDialects = ["::ashlar::tile::TileDialect",
+  let dependentDialects = ["::ashlar::exec::ExecDialect",
+                           "::ashlar::tile::TileDialect",
                            "::mlir::scf::SCFDialect"];
 }
 

@@ -5,6 +5,7 @@
 #ifndef ASHLAR_TRANSFORMS_TILE_TENSORBOX_H
 #define ASHLAR_TRANSFORMS_TILE_TENSORBOX_H
 
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 
 namespace ashlar {
@@ -16,13 +17,14 @@ inline constexpr llvm::StringLiteral teamsAttrName = "tile.teams";
 /// the outermost dim on, in elements.
 struct TensorBox {
   mlir::BlockArgument tensor;
+  llvm::SmallVector<exec::SizeAttr> sizes;  ///< of the tensor
   llvm::SmallVector<mlir::OpFoldResult> at; ///< by dim of the tensor
   llvm::SmallVector<int64_t> before; ///< that begins so much farther in front
   llvm::SmallVector<int64_t> box;    ///< of one copy
   llvm::SmallVector<int64_t> steps;  ///< from what is taken to the next
-  llvm::SmallVector<int64_t> ends;   ///< from where on zeros are read
-  int64_t copies = 1;                ///< along the last dim
-  int64_t swizzleBytes = 0;          ///< 0: rows lie as they are counted
+  llvm::SmallVector<exec::SizeAttr> ends; ///< from where on zeros are read
+  int64_t copies = 1;                     ///< along the last dim
+  int64_t swizzleBytes = 0;               ///< 0: rows lie as they are counted
   /// Workers that copy such a box each, one behind the other along dim `shared`
   /// of the slot; 1: it is all of it.
   int64_t sharers = 1;
@@ -33,8 +35,9 @@ struct TensorBox {
 };
 
 /// Fills `box`, or says why the copy is none of a box: the engine reads whole
-/// tensors of known sizes whose rows begin at multiples of 16 bytes, up to the
-/// same ends in each copy, and zeros behind them and in front of the tensor.
+/// tensors whose rows begin at multiples of 16 bytes, up to the same ends in
+/// each copy, and zeros behind them and in front of the tensor. Sizes that a
+/// caller chooses may be anything but what a row's bytes hang on.
 std::string whyNoBox(tile::CopyOp copy, TensorBox &box);
 
 /// The same of what an accumulator stores, in boxes that are so long along each

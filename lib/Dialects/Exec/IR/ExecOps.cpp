@@ -10,6 +10,34 @@
 using namespace mlir;
 using namespace ashlar::exec;
 
+/// In brackets; constants stand there as numbers.
+static ParseResult parseSizes(AsmParser &parser,
+                              SmallVectorImpl<SizeAttr> &sizes) {
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square, [&]() -> ParseResult {
+        int64_t constant;
+        OptionalParseResult number = parser.parseOptionalInteger(constant);
+        if (number.has_value() && failed(*number))
+          return failure();
+        sizes.push_back(number.has_value()
+                            ? SizeAttr::get(parser.getContext(), constant)
+                            : dyn_cast_if_present<SizeAttr>(
+                                  SizeAttr::parse(parser, Type())));
+        return success(sizes.back() != nullptr);
+      });
+}
+
+static void printSizes(AsmPrinter &printer, ArrayRef<SizeAttr> sizes) {
+  printer << "[";
+  llvm::interleaveComma(sizes, printer, [&](SizeAttr size) {
+    if (size.isConstant())
+      printer << size.getConstant();
+    else
+      size.print(printer);
+  });
+  printer << "]";
+}
+
 #include "ashlar/Dialects/Exec/IR/ExecDialect.cpp.inc"
 #include "ashlar/Dialects/Exec/IR/ExecEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
@@ -30,8 +58,8 @@ void ExecDialect::initialize() {
 
 LogicalResult
 TensorMapAttr::verify(llvm::function_ref<InFlightDiagnostic()> error,
-                      unsigned binding, Type type, ArrayRef<int64_t> sizes,
-                      ArrayRef<int64_t> strides, ArrayRef<int64_t> box,
+                      unsigned binding, Type type, ArrayRef<SizeAttr> sizes,
+                      ArrayRef<SizeAttr> strides, ArrayRef<int64_t> box,
                       ArrayRef<int64_t> steps, int64_t swizzle) {
   constexpr size_t mostRank = 5; // as the module has it
   if (sizes.empty() || sizes.size() > mostRank ||
@@ -42,10 +70,10 @@ TensorMapAttr::verify(llvm::function_ref<InFlightDiagnostic()> error,
       (steps.size() != sizes.size() || !llvm::all_of(steps, isStep)))
     return error() << "expected a step of 1 to 8 for each dim, or none";
   if (!type.isIntOrFloat() ||
-      8 * strides.front() != int64_t(type.getIntOrFloatBitWidth()))
+      8 * strides.front().getLargest() != int64_t(type.getIntOrFloatBitWidth()))
     return error() << "expected elements of " << type
-                   << " side by side, found a stride of " << strides.front()
-                   << " bytes";
+                   << " side by side, found a stride of "
+                   << strides.front().getLargest() << " bytes";
   if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
     return error() << "expected a swizzle of 0, 32, 64 or 128 bytes, found "
                    << swizzle;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Behaves as ptxas towards the compiler, and says what FAKE_PTXAS asks for:
-fine, spills, first:N (spills in the first N calls with a FAKE_PTXAS_STATE),
-serial or refuses. Its output is an ELF file without sections."""
+fine, spills, serial, refuses, or spills:N and serial:N, of the first N calls
+with a FAKE_PTXAS_STATE. Its output is an ELF file without sections."""
 
 import os
 import re
@@ -20,13 +20,16 @@ if says == "refuses":
     print("ptxas fatal   : Value 'sm_x' is not defined for option 'gpu-name'",
           file=sys.stderr)
     sys.exit(1)
-if says.startswith("first:"):
+if ":" in says:
+    says, most = says.split(":")
     with open(os.environ["FAKE_PTXAS_STATE"], "a+") as state:
         state.write("another call\n")
         state.seek(0)
         calls = len(state.readlines())
-    says = "spills" if calls <= int(says[6:]) else "fine"
-for name in re.findall(r"\.entry (\w+)\(", open(source).read()):
+    if calls > int(most):
+        says = "fine"
+for entry in open(source).read().split(".entry ")[1:]:
+    name = re.match(r"\w+", entry).group()
     spilled = 12 if says == "spills" else 0
     print(f"""\
 ptxas info    : Compiling entry function '{name}' for '{arch[6:]}'
@@ -34,7 +37,7 @@ ptxas info    : Function properties for {name}
     {spilled} bytes stack frame, {spilled} bytes spill stores, {spilled} bytes spill loads
 ptxas info    : Used 64 registers, used 1 barriers, 2048 bytes smem, 400 bytes cmem[0]
 """, file=sys.stderr)
-    if says == "serial":
+    if says == "serial" and "mma" in entry:
         print("ptxas info    : (C7510) Potential Performance Loss: "
               "wgmma.mma_async instructions are serialized due to insufficient "
               f"register resources for the wgmma pipeline in the function '{name}'",

@@ -95,23 +95,26 @@ def Exec_TensorMapAttr : Exec_Attr<"TensorMap", "tensor_map"> {
   let summary = "What a kernel's copies of boxes are told of a tensor";
   let description = [{
     Of the kernel's binding of that number. Lists have the innermost dim first:
-    sizes in elements, strides in bytes, and how many elements one copy is of,
-    of which it takes one of each step, all without `steps`; `swizzle` is the
-    bytes within which units of 16 change places, 0: none do.
+    sizes in elements and strides in bytes, constants or `#exec.size`, and how
+    many elements one copy is of, of which it takes one of each step, all
+    without `steps`; `swizzle` is the bytes within which units of 16 change
+    places, 0: none do.
 
     ```mlir
     #exec.tensor_map<0 : bf16, sizes [4096, 1024], strides [2, 8192], box [64, 128], swizzle 128>
     #exec.tensor_map<0 : bf16, sizes [64, 56, 56], strides [2, 128, 7168], box [64, 15, 15], steps [1, 2, 2], swizzle 128>
+    #exec.tensor_map<0 : bf16, sizes [64, <affine_map<()[s0] -> (s0)>, largest = 96>], strides [2, 128], box [64, 16], swizzle 128>
     ```
   }];
   let parameters = (ins "unsigned":$binding, "::mlir::Type":$type,
-                        ArrayRefParameter<"int64_t">:$sizes,
-                        ArrayRefParameter<"int64_t">:$strides,
+                        ArrayRefParameter<"::ashlar::exec::SizeAttr">:$sizes,
+                        ArrayRefParameter<"::ashlar::exec::SizeAttr">:$strides,
                         ArrayRefParameter<"int64_t">:$box,
                         OptionalArrayRefParameter<"int64_t">:$steps,
                         "int64_t":$swizzle);
   let assemblyFormat = [{
-    `<` $binding `:` $type `,` `sizes` `[` $sizes `]` `,` `strides` `[` $strides `]` `,`
+    `<` $binding `:` $type `,` `sizes` custom<Sizes>($sizes) `,`
+    `strides` custom<Sizes>($strides) `,`
     `box` `[` $box `]` `,` (`steps` `[` $steps^ `]` `,`)? `swizzle` $swizzle `>`
   }];
   let genVerifyDecl = 1;
