@@ -2,6 +2,7 @@
 #include "CompilePieces.h"
 #include "CodeFlags.h"
 #include "EmittedPrograms.h"
+#include "IdleDevices.h"
 #include "PrintDiagnostic.h"
 #include "SizedCompilation.h"
 #include "SplitText.h"
@@ -272,6 +273,10 @@ CompileStatus PieceCompilation::write(llvm::raw_ostream &errors) {
   // Of a compile that stops early, everything is printed.
   if (programs.empty())
     return CompileStatus::Done;
+  std::vector<CompiledPiece> all;
+  for (EmittedPrograms &program : programs)
+    all.push_back({*program.module, program.binaries});
+  dropIdleDevices(options, all);
   ModulePieces pieces = describe();
   EmittedPrograms &first = programs.front();
   ScopedDiagnosticHandler handler(

@@ -4,6 +4,7 @@
 #include "CodeFlags.h"
 #include "Companions.h"
 #include "Compilation.h"
+#include "IdleDevices.h"
 #include "TargetOptions.h"
 #include "ashlar/Driver/StageTrace.h"
 #include "ashlar/Emit/EmitModule.h"
@@ -91,6 +92,9 @@ LogicalResult Compilation::emit(ModuleOp module) {
     return failure();
   if (options.stopEarly || tries.hasMore())
     return success();
+  // Where this is one of several pieces, who joins them knows.
+  if (!hooks.keep)
+    dropIdleDevices(options, CompiledPiece{module, binaries});
   if (!fitDevices(module, binaries, log))
     return refuse();
   if (options.memoryBudget != 0 && !fitsBudget(measureMemory(module, binaries)))

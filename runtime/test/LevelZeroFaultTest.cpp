@@ -11,6 +11,8 @@
 #include "ashlar/runtime/gpu_abi.h"
 #include "level_zero/FindDouble.h"
 
+#include <algorithm>
+
 using namespace ashlar::test;
 
 namespace {
@@ -105,6 +107,45 @@ TEST_F(LevelZeroFailing, EveryCallFailsOnce) {
 
 TEST_F(LevelZeroFailing, ADeviceIsLostInTheMiddle) {
   failEach(/*ERROR_DEVICE_LOST*/ 0x70000001, /*isLost=*/true, 7);
+}
+
+// What it may still be using stays to the end of the process.
+TEST_F(LevelZeroFailing, WorkWithoutAnEndIsALostDeviceAndIsNamed) {
+  ashlar_runtime_t *runtime = nullptr;
+  ashlar_module_t *module = nullptr;
+  ashlar_session_t *session = nullptr;
+  runtimeOptions.device_wait_ns = 300'000'000;
+  ASSERT_OK(ashlar_runtime_create(&runtimeOptions, &runtime));
+  ashlar_load_options_t options = trusting();
+  const char *device = "level-zero:0";
+  options.devices = &device;
+  options.device_count = 1;
+  ASSERT_OK(ashlar_module_load_memory(runtime, there->data(), there->size(),
+                                      &options, &module));
+  ASSERT_OK(ashlar_session_create(module, nullptr, nullptr, &session));
+  auto run = [&] {
+    SampleArguments a;
+    return ashlar_session_run(session, "main", a.inputs, 2, a.outputs, 1);
+  };
+  ASSERT_OK(run());
+  int64_t alive[ZeDouble::Kinds];
+  std::copy_n(driver->alive, size_t(ZeDouble::Kinds), alive);
+  driver->isHanging = true;
+  ashlar_status_t status = run();
+  expectSays(status, ASHLAR_DEVICE_LOST,
+             "has not ended what it was given within 300 ms");
+  expectSays(status, ASHLAR_DEVICE_LOST, "under way: kernel");
+  expectSays(run(), ASHLAR_DEVICE_LOST, "the device is lost");
+  ashlar_session_release(session);
+  ashlar_module_release(module);
+  ashlar_runtime_release(runtime);
+  for (int i = 0; i < ZeDouble::Kinds; ++i)
+    EXPECT_GE(driver->alive[i], alive[i]) << i;
+  // It goes on after all: into memory that is still its own.
+  driver->isHanging = false;
+  runtimeOptions.device_wait_ns = 0;
+  status = serve(*there, "level-zero:0");
+  EXPECT_EQ(status.code, ASHLAR_OK) << said;
 }
 
 TEST_F(LevelZeroFailing, NothingLeaksWhereAllGoesWell) {

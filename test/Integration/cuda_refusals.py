@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What is said where a GPU cannot run a module, on the driver double: no
 driver, no device, a driver too old, a chip without a program, too little
-memory. Each is refused with 1 and a message that says what to do, and nothing
-hangs. Calls that fail one by one and kernels that fault are
+memory, a kernel without an end. Each is refused with 1 and a message that says
+what to do, and nothing hangs. Calls that fail one by one and kernels that fault are
 runtime/test/CudaCodeTest.cpp's.
 """
 
@@ -43,11 +43,18 @@ CASES = [
      r"(?s)cuda:sm_80: not taken, .*lacks sm_80.*"
      r"cuda:sm_90a: not taken, .*lacks sm_90a"),
     ("too little memory for weights", "cuda:sm_80",
-     {"ASHLAR_CUDA_DOUBLE_MEMORY": "1000"},
-     r"no memory for \d+ bytes: cuda:0 .*run fewer sessions or a smaller"),
+     {"ASHLAR_CUDA_DOUBLE_MEMORY": "5000"},
+     r"no memory for 16384 bytes: cuda:0 .*run fewer sessions or a smaller"),
     ("too little memory for a session", "cuda:sm_80",
-     {"ASHLAR_CUDA_DOUBLE_MEMORY": "17000"},
+     {"ASHLAR_CUDA_DOUBLE_MEMORY": "21000"},
      r"(no memory for|it has no) \d+ bytes.*run fewer sessions or a smaller"),
+    ("too little memory to be open", "cuda:sm_80",
+     {"ASHLAR_CUDA_DOUBLE_MEMORY": "1000"},
+     r"no memory for 4096 bytes: cuda:0 .*run fewer sessions or a smaller"),
+    ("a kernel without an end", "cuda:sm_80",
+     {"ASHLAR_CUDA_DOUBLE_HANGS": "1"},
+     r"has not ended what it was given within 1000 ms.*device_wait_ns.*"
+     r"under way: kernel \w+ \("),
 ]
 
 
@@ -77,7 +84,7 @@ def check(arguments, work, target, changes, expected):
     try:
         done = subprocess.run(
             [arguments.bin / "ashlar-run", module, f"--device={device}",
-             "--input=x=random"], stdin=subprocess.DEVNULL, text=True,
+             "--device-wait=1", "--input=x=random"], stdin=subprocess.DEVNULL, text=True,
             env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             timeout=60)
     except subprocess.TimeoutExpired:

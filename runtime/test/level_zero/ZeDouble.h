@@ -25,7 +25,8 @@
 namespace ashlar::test {
 
 struct ZeDouble {
-  /// Calls that can fail so far; what gives back is none.
+  /// Calls that can fail so far; what gives back is none, nor is a question
+  /// for what has not ended.
   std::atomic<uint64_t> calls{0};
   /// Fails that call, counted from 1, with `code`; 0: none.
   std::atomic<uint64_t> failing{0};
@@ -34,6 +35,9 @@ struct ZeDouble {
   std::atomic<bool> isLost{false};
   /// What failed first, "zeMemAllocDevice"; null: nothing.
   std::atomic<const char *> failed{nullptr};
+
+  /// No command that has not ended does.
+  std::atomic<bool> isHanging{false};
 
   /// Created and not given back.
   enum Kind {

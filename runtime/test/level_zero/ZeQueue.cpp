@@ -19,6 +19,12 @@ static bool waitFor(Lock &lock, uint64_t nanoseconds, Is is) {
                                   is);
 }
 
+/// How often somebody asks is chance.
+static Code underWay() {
+  --ashlar_ze_double.calls;
+  return notReady;
+}
+
 ASHLAR_ZE_EXPORT zeCommandQueueCreate(ContextId context, DeviceId,
                                       const Queue *how, QueueId *out) {
   ASHLAR_ZE_BEGIN(zeCommandQueueCreate);
@@ -81,7 +87,7 @@ ASHLAR_ZE_EXPORT zeCommandQueueSynchronize(QueueId queue, uint64_t timeout) {
   // The caller takes back what a driver may still be using.
   const bool hasEnded = waitFor(lock, fails ? UINT64_MAX : timeout,
                                 [&] { return found->batches.empty(); });
-  return fails ? Code(ashlar_ze_double.code) : hasEnded ? 0 : notReady;
+  return fails ? Code(ashlar_ze_double.code) : hasEnded ? 0 : underWay();
 }
 
 ASHLAR_ZE_EXPORT zeFenceCreate(QueueId queue, const Fence *how, FenceId *out) {
@@ -162,7 +168,7 @@ ASHLAR_ZE_EXPORT zeEventHostReset(EventId event) {
 ASHLAR_ZE_EXPORT zeEventQueryStatus(EventId event) {
   ASHLAR_ZE_BEGIN(zeEventQueryStatus);
   auto found = find(state().events, event, call);
-  return !found ? invalidArgument : found->isSet ? 0 : notReady;
+  return !found ? invalidArgument : found->isSet ? 0 : underWay();
 }
 
 ASHLAR_ZE_EXPORT zeEventHostSynchronize(EventId event, uint64_t timeout) {

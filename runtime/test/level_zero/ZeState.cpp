@@ -2,9 +2,11 @@
 
 #include "ZeState.h"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <thread>
 
 using namespace ashlar::ze;
 
@@ -101,6 +103,8 @@ void ashlar::ze::work(std::shared_ptr<QueueObject> queue) {
     QueueObject::Batch batch = queue->batches.front();
     lock.unlock();
     for (const Command &command : batch.list->commands) {
+      while (ashlar_ze_double.isHanging)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
       if (command.run)
         command.run();
       Lock inner(all.mutex);

@@ -33,8 +33,6 @@ private:
   friend class OpenCLQueue;
   /// Null: it was never recorded. The caller releases it.
   opencl::EventId take(OpenCLQueue *&outQueue, uint64_t &outLaunches);
-  opencl::Code await(opencl::EventId marker, uint64_t timeoutNanoseconds,
-                     bool &came, const char *&call) const;
 
   const OpenCLDevice &device; // outlives it
   std::mutex mutex;
@@ -46,7 +44,8 @@ private:
 /// A part of a list, recorded by the driver.
 struct OpenCLGraph {
   ASHLAR_OWN_NEW
-  explicit OpenCLGraph(const OpenCLDevice &device) : device(device) {}
+  OpenCLGraph(const OpenCLDevice &device, CommandRange range)
+      : device(device), range(range) {}
   ~OpenCLGraph() {
     if (commands)
       device.recorder->ReleaseCommandBufferKHR(commands);
@@ -54,6 +53,7 @@ struct OpenCLGraph {
   OpenCLGraph(const OpenCLGraph &) = delete;
 
   const OpenCLDevice &device;               // outlives it
+  const CommandRange range;                 // of the list
   opencl::CommandBuffer commands = nullptr; // null until recorded
 };
 
@@ -117,10 +117,15 @@ private:
   Status lookAtFault(uint64_t seenLaunches);
   /// All that it was given; faults are told.
   Status finish();
-  Status lose(const char *call, opencl::Code code);
+  /// The same, as far as the driver is concerned: OpenCLWait.cpp.
+  Status waitForAll();
+  Status lose(const Status &cause);
   /// OK, or the queue is lost: see `lose`.
+  Status check(const Status &status) {
+    return status.ok() ? status : lose(status);
+  }
   Status check(const char *call, opencl::Code code) {
-    return code == 0 ? Status() : lose(call, code);
+    return check(device.check(call, code));
   }
   Status check(const Called &called) { return check(called.name, called.code); }
 
@@ -141,7 +146,15 @@ private:
   };
   Vector<OwnKernel> kernels; // by address
 
-  uint32_t seenFault[ASHLAR_OPENCL_STATUS_WORDS] = {}; // as the host read it
+  /// Where the driver writes by itself, which it keeps if it has no end.
+  struct Landing {
+    ASHLAR_OWN_NEW
+    uint32_t fault[ASHLAR_OPENCL_STATUS_WORDS] = {}; // as the host read it
+    char bytes[256];                                 // of a small read
+  };
+  std::unique_ptr<Landing> landing; // null until started
+  // Kernels, or what it waits for, since the last wait.
+  bool mayHang = false;
   LaunchFaults<OpenCLTrace> pending; // whose faults nobody has looked at
 };
 
