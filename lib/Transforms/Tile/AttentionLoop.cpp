@@ -41,6 +41,8 @@ AttentionWriter::State AttentionWriter::step(const State &before,
   if (existing && perKeyDim != 1)
     existingScores = affine::makeComposedFoldedAffineApply(
         b, loc, b.getAffineDimExpr(0) * perKeyDim, {existing});
+  if (existing && !isFilled)
+    sizes.back() = existingScores;
   Value scores = writeScores(ofScores, existingScores);
   Value largest = maximum(scores, before.largest);
   Value exponentials = powers(scores, largest, /*mayBeLowest=*/true);
@@ -87,8 +89,6 @@ AttentionWriter::State AttentionWriter::step(const State &before,
 /// The front of `value`, of so many elements along each dim.
 static Value frontOf(OpBuilder &b, Location loc, Value value,
                      ArrayRef<OpFoldResult> sizes) {
-  if (llvm::all_of(sizes, llvm::IsaPred<Attribute>))
-    return value;
   SmallVector<OpFoldResult> from(sizes.size(), b.getIndexAttr(0)),
       steps(sizes.size(), b.getIndexAttr(1));
   return tensor::ExtractSliceOp::create(b, loc, value, from, sizes, steps);
@@ -107,6 +107,8 @@ Value AttentionWriter::finish(const State &state) {
     if (auto dim = dyn_cast<AffineDimExpr>(expr))
       existing[dim.getPosition()] = size;
   auto front = [&](Value value, AffineMap map) {
+    if (!isFilled)
+      return value;
     SmallVector<OpFoldResult> ofValue;
     for (AffineExpr expr : map.getResults()) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
@@ -199,11 +201,17 @@ void AttentionWriter::writeLoop(const VisibleKeys &visible,
           all = op.getReduced()[keyDim - op.getParallel().size()],
           whole = all / count * count;
   OpFoldResult keys = sizes.back();
-  sizes = getAsIndexOpFoldResult(b.getContext(), op.getScoresParallel());
+  if (isFilled || !isOpen)
+    sizes = getAsIndexOpFoldResult(b.getContext(), op.getScoresParallel());
+  SmallVector<OpFoldResult> ofSums =
+      getAsIndexOpFoldResult(b.getContext(), op.getParallel());
+  for (auto [size, expr] :
+       llvm::zip(sizes, op.getWeightsMap().getResults().drop_back()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      ofSums[dim.getPosition()] = size;
   writeConstants();
-  State state = {
-      filled(tensor::EmptyOp::create(b, loc, op.getParallel(), type), zero),
-      filled(emptyRow(), lowest), filled(emptyRow(), zero)};
+  State state = {filled(tensor::EmptyOp::create(b, loc, ofSums, type), zero),
+                 filled(emptyRow(), lowest), filled(emptyRow(), zero)};
   if (isOpen) {
     sizes.back() = keys;
     state = loopToValue(state, keyDim, visible, at);

@@ -39,6 +39,8 @@ AttentionWriter::AttentionWriter(tile::AttentionOp op)
   op.forEachOperand([&](Value operand, AffineMap, bool) {
     isOpen |= !cast<ShapedType>(operand.getType()).hasStaticShape();
   });
+  // Strategies of products for which threads are planned follow.
+  isFilled = isOpen && !op.getScoresStrategyAttr();
 }
 
 //===-- Ops on scores and on rows of them ---------------------------------===//
@@ -168,7 +170,7 @@ tile::StrategyAttr AttentionWriter::clip(tile::StrategyAttr strategy,
 }
 
 bool AttentionWriter::mayEnd(Value part) {
-  return isOpen && op.getKeyLoop() &&
+  return isFilled && op.getKeyLoop() &&
          !cast<ShapedType>(part.getType()).hasStaticShape();
 }
 
@@ -219,7 +221,7 @@ Value AttentionWriter::writeScores(ArrayRef<tile::Cut> cuts,
     yieldSum(product);
   else
     op.getScore().cloneInto(&product.getBody(), mapping);
-  auto end = dyn_cast_if_present<Value>(existing);
+  auto end = isFilled ? dyn_cast_if_present<Value>(existing) : Value();
   if (!op.hidesScores() && !end && !isApart)
     return product->getResult(0);
   for (auto [operand, map] : llvm::zip(

@@ -119,7 +119,8 @@ private:
   mlir::AffineMap place, row;
   llvm::ArrayRef<int64_t> parameters; ///< that are the dims of both products
   llvm::SmallVector<mlir::OpFoldResult> sizes;
-  bool isOpen = false; ///< any size of the part is a value
+  bool isOpen = false;   ///< any size of the part is a value
+  bool isFilled = false; ///< to whole tiles, which threads share, at the ends
   mlir::Value lowest, zero, one;
 };
 
