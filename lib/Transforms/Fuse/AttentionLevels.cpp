@@ -81,7 +81,7 @@ public:
 private:
   /// Rows enough for a box of sums.
   static constexpr int64_t fewest = 8;
-  /// Of a loop's tile.
+  /// Of a loop's tile: corrections of sums are little work then.
   static constexpr int64_t fewestKeys = 64, mostKeys = 256;
 
   /// Sets one of each batch; whether there are rows of one dim besides.
@@ -140,8 +140,10 @@ private:
     // that is done half as often (0.85 times the time with 1024 keys of 8
     // terms), and of few rows, it is most of the work.
     int64_t taken = std::min(rows, 2 * bytes / rowBytes);
-    if (taken < 2 * fewest)
-      return std::nullopt;
+    if (taken < 2 * fewest) {
+      AttentionTiles tiles = openTiles();
+      return tiles.keys ? std::optional(tiles) : std::nullopt;
+    }
     // Whole tiles of sums: few rows are left over.
     tile::StrategyAttr strategy = scores.getStrategyAttr();
     int64_t tile = strategy && !strategy.getM().empty()
@@ -157,7 +159,7 @@ private:
     auto rounded = [](int64_t most) {
       return int64_t(llvm::bit_floor(uint64_t(std::max<int64_t>(most, 1))));
     };
-    box[rowDim] = std::min(sizes[rowDim], rounded(mostRowsOfShared()));
+    box[rowDim] = std::min(sizes[rowDim], rounded(mostRows()));
     AttentionTiles tiles{box};
     if (values.getReduced().size() != 1 || strideOf(0) != 1 || !liesBare() ||
         !canLoop(0, 1, 1))
@@ -189,14 +191,13 @@ private:
                         !readsElsewhere(m.hide.getBody())));
   }
 
-  /// With fewer keys, corrections of sums would be much of the work.
-  int64_t mostRowsOfShared() { return bytes / (fewestKeys * keyBytes); }
+  /// Of which the sums stay near. Where threads share them, with fewer keys
+  /// corrections would be much of the work.
+  int64_t mostRows() { return shared ? bytes / (fewestKeys * keyBytes) : 128; }
 
   std::optional<AttentionTiles> someKeys(int64_t most) {
-    // Keys for which the corrections of sums are little work, and rows of
-    // which the sums stay near.
-    int64_t rows = sizes[rowDim], mostRows = shared ? mostRowsOfShared() : 128;
-    int64_t taken = largestDivisor(rows, std::min(most, mostRows));
+    int64_t rows = sizes[rowDim];
+    int64_t taken = largestDivisor(rows, std::min(most, mostRows()));
     if (taken < std::min(rows, 2 * fewest))
       taken = rows;
     int64_t keys = std::min(mostKeys, bytes / (taken * keyBytes));

@@ -27,6 +27,9 @@ private:
   using Body =
       llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)>;
 
+  /// Where a body ends.
+  static mlir::Location locOf(mlir::Region &region);
+
   // Ops on scores, at `sizes`, and on rows of them.
   void writeConstants();
   mlir::Value number(const llvm::APFloat &value);
@@ -82,6 +85,12 @@ private:
                             llvm::ArrayRef<mlir::AffineMap> maps,
                             tile::StrategyAttr strategy);
 
+  /// A strategy for one worker's part of what it was chosen for.
+  static tile::StrategyAttr clip(tile::StrategyAttr strategy,
+                                 llvm::ArrayRef<int64_t> parallel,
+                                 llvm::ArrayRef<int64_t> reduced);
+
+  // The loop over keys, in AttentionLoop.cpp.
   /// What a loop over keys carries: weighted sums of values, and of each row
   /// the largest score and the sum of exponentials.
   struct State {
@@ -98,7 +107,7 @@ private:
   State loopToValue(const State &before, unsigned keyDim,
                     const VisibleKeys &visible,
                     llvm::ArrayRef<mlir::OpFoldResult> at);
-  mlir::Value finish(State state);
+  mlir::Value finish(const State &state);
   /// Where the number of a result's row lies, over the result's dims.
   mlir::AffineMap rowOfResult();
 
@@ -110,7 +119,8 @@ private:
   mlir::AffineMap place, row;
   llvm::ArrayRef<int64_t> parameters; ///< that are the dims of both products
   llvm::SmallVector<mlir::OpFoldResult> sizes;
-  bool isOpen = false; ///< any size of the part is a value
+  bool isOpen = false;   ///< any size of the part is a value
+  bool isFilled = false; ///< to whole tiles, which threads share, at the ends
   mlir::Value lowest, zero, one;
 };
 

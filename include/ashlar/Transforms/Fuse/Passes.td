@@ -215,8 +215,9 @@ def FormAttentionPass
 
     With `shared`, threads compute a worker's part together: a loop takes so many
     keys at a time wherever it can, and strategies of the two products are
-    chosen when what a worker has of them is known. If callers choose sizes,
-    scores and sums have to stay with the threads of `machine`.
+    chosen when what a worker has of them is known. If callers choose sizes, rows
+    and keys of a tile need not divide them; scores and sums that do not stay
+    with the threads of `machine` have such a loop, or are left alone.
 
     Left alone, with a remark: scores that do not stay near a worker. Left alone
     without one: exponentials or sums of another type than the scores, and

@@ -25,7 +25,9 @@ def ExpandAttentionPass
     `tile.contract` and the softmax between them as linalg ops on whole rows of
     scores; with a loop, the same for a tile of keys at a time, by which the
     largest score so far, the sum of exponentials and the weighted sums grow
-    (online softmax). One whose groups hold scores and sums stays as it is.
+    (online softmax). Where sizes are values, tiles are as large at the ends as
+    elsewhere, operands end there, keys beyond have no weight, and the loop goes
+    over keys that some row of the part sees. One whose groups hold scores and sums stays as it is.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect",
                            "::mlir::linalg::LinalgDialect",
