@@ -14,17 +14,48 @@ static bool isStep(const Instruction &instruction) {
   return text && text->getAsmString().contains("wgmma.mma_async");
 }
 
-static void widen(Instruction &product) {
-  IRBuilder<> b(&product);
-  b.setFastMathFlags(product.getFastMathFlags());
-  Type *wide = product.getType()->getWithNewType(b.getFloatTy());
+/// Of two operands, each rounded once: f32 has more than twice their digits.
+static bool isNarrow(const Instruction &instruction) {
+  switch (instruction.getOpcode()) {
+  case Instruction::FAdd:
+  case Instruction::FSub:
+  case Instruction::FMul:
+  case Instruction::FDiv:
+    return instruction.getType()->getScalarSizeInBits() == 16;
+  default:
+    return false;
+  }
+}
+
+static void widen(Instruction &narrow) {
+  IRBuilder<> b(&narrow);
+  Type *wide = narrow.getType()->getWithNewType(b.getFloatTy());
   auto operand = [&](unsigned i) {
-    return b.CreateFPExt(product.getOperand(i), wide);
+    return b.CreateFPExt(narrow.getOperand(i), wide);
   };
   Value *left = operand(0), *right = operand(1);
-  product.replaceAllUsesWith(
-      b.CreateFPTrunc(b.CreateFMul(left, right), product.getType()));
-  product.eraseFromParent();
+  Value *made =
+      b.CreateBinOp(Instruction::BinaryOps(narrow.getOpcode()), left, right);
+  narrow.replaceAllUsesWith(b.CreateFPTrunc(made, narrow.getType()));
+  narrow.eraseFromParent();
+}
+
+/// What is stored as it is, LLVM has made pairs of.
+static bool isRounding(const Instruction &instruction) {
+  return instruction.getOpcode() == Instruction::FPTrunc &&
+         instruction.getType()->isHalfTy() &&
+         instruction.getOperand(0)->getType()->isFloatTy() &&
+         all_of(instruction.users(),
+                [](const User *user) { return isa<FPExtInst>(user); });
+}
+
+/// LLVM would leave the product out.
+static void keepFromSum(Instruction &rounding) {
+  IRBuilder<> b(&rounding);
+  auto *type = FunctionType::get(b.getFloatTy(), {b.getFloatTy()}, false);
+  auto *same = InlineAsm::get(type, "mul.rn.f32 $0, $1, 0f3F800000;", "=f,f",
+                              /*hasSideEffects=*/false);
+  rounding.setOperand(0, b.CreateCall(same, {rounding.getOperand(0)}));
 }
 
 void ashlar::cuda::widenProducts(Module &module) {
@@ -33,8 +64,10 @@ void ashlar::cuda::widenProducts(Module &module) {
       continue;
     for (Instruction &instruction :
          make_early_inc_range(instructions(function)))
-      if (instruction.getOpcode() == Instruction::FMul &&
-          instruction.getType()->getScalarSizeInBits() == 16)
+      if (isNarrow(instruction))
         widen(instruction);
+    for (Instruction &instruction : instructions(function))
+      if (isRounding(instruction))
+        keepFromSum(instruction);
   }
 }

@@ -6,10 +6,12 @@
 
 namespace ashlar::cuda {
 
-/// In a kernel with steps of warpgroups, products of 16-bit floats become
-/// products of f32 that are rounded, which is the same, and was so before LLVM
-/// narrowed them. ptxas 12.9 and 13.0 pair narrow ones of rounded sums with
-/// each other across steps under way, and then serializes these (C7514).
+/// In a kernel with steps of warpgroups, sums and products of 16-bit floats
+/// become those of f32 that are rounded, which is the same, and was so before
+/// LLVM narrowed them; and what is rounded to f16 and goes on in f32 is
+/// multiplied by one before. ptxas 12.9 and 13.0 pair narrow products, and
+/// roundings to f16, of sums across steps under way, and then serialize these
+/// (C7514).
 void widenProducts(llvm::Module &module);
 
 } // namespace ashlar::cuda
