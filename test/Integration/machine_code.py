@@ -4,14 +4,14 @@
 
 Compiles products of bf16, with an epilogue and without, one whose rows no
 engine takes as they are, one with weights of 4 bits, a convolution in steps and
-a causal attention and one of products, a scale and a softmax, and reads the
-machine code of the module: the loop that has the matrix unit's steps keeps
-nothing in local memory and, or another loop beside it, has the copies that a
-preset is meant for; results leave by 16 bytes, or by the copy engine where
-workgroups have several tiles each; nobody writes the zeros around an image that
-a copy engine has; an attention's exponentials are computed while Hopper's unit
-multiplies, by groups that take turns. The same compile twice gives the same
-bytes, and the module says what each kernel takes.
+a causal attention, one of products, a scale and a softmax, and a masked one of
+f16, and reads the machine code of the module: the loop that has the matrix
+unit's steps keeps nothing in local memory and, or another loop beside it, has
+the copies that a preset is meant for; results leave by 16 bytes, or by the copy
+engine where workgroups have several tiles each; nobody writes the zeros around
+an image that a copy engine has; an attention's exponentials are computed while
+Hopper's unit multiplies, by groups that take turns. The same compile twice
+gives the same bytes, and the module says what each kernel takes.
 """
 
 import argparse
@@ -126,8 +126,8 @@ def computes_beside(code):
 
 
 def models():
-    """Graphs by name: nodes, the shapes of their inputs, all of bf16, and how
-    results are stored. Terms are so many that no loop over them is written
+    """Graphs by name: nodes, the shapes of their inputs, of bf16 but in those
+    of halves, and how results are stored. Terms are so many that no loop over them is written
     out."""
     def product(m, n, k, *more):
         return ([helper.make_node("MatMul", ["x", "w"],
@@ -165,6 +165,10 @@ def models():
                                       for name in "qkv"}, "wide"),
             "attention of parts": (apart, {name: (1, 16, 2048, 128)
                                            for name in "qkv"}, "wide"),
+            "attention of halves": (
+                [helper.make_node("Attention", list("qkvb"), ["y"])],
+                {**{name: (1, 16, 2048, 128) for name in "qkv"},
+                 "b": (2048, 2048)}, "wide"),
             "packed": (packed, {"x": (64, 8192)}, "")}
 
 
@@ -256,11 +260,13 @@ def main():
     arguments.cuda = arguments.cuda.resolve()
     tally = device_run.Tally()
     for name, (nodes, shapes, stored) in models().items():
+        kind = TensorProto.FLOAT16 if name.endswith("halves") \
+            else TensorProto.BFLOAT16
         graph = helper.make_graph(
             nodes, name,
-            [helper.make_tensor_value_info(key, TensorProto.BFLOAT16, shape)
+            [helper.make_tensor_value_info(key, kind, shape)
              for key, shape in shapes.items()],
-            [helper.make_tensor_value_info("y", TensorProto.BFLOAT16, None)],
+            [helper.make_tensor_value_info("y", kind, None)],
             constants(name))
         with tempfile.TemporaryDirectory() as temporary:
             work = pathlib.Path(temporary)

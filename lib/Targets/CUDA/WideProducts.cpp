@@ -14,17 +14,30 @@ static bool isStep(const Instruction &instruction) {
   return text && text->getAsmString().contains("wgmma.mma_async");
 }
 
-static void widen(Instruction &product) {
-  IRBuilder<> b(&product);
-  b.setFastMathFlags(product.getFastMathFlags());
-  Type *wide = product.getType()->getWithNewType(b.getFloatTy());
+/// Of two operands, each rounded once: f32 has more than twice their digits.
+static bool isNarrow(const Instruction &instruction) {
+  switch (instruction.getOpcode()) {
+  case Instruction::FAdd:
+  case Instruction::FSub:
+  case Instruction::FMul:
+  case Instruction::FDiv:
+    return instruction.getType()->getScalarSizeInBits() == 16;
+  default:
+    return false;
+  }
+}
+
+static void widen(Instruction &narrow) {
+  IRBuilder<> b(&narrow);
+  Type *wide = narrow.getType()->getWithNewType(b.getFloatTy());
   auto operand = [&](unsigned i) {
-    return b.CreateFPExt(product.getOperand(i), wide);
+    return b.CreateFPExt(narrow.getOperand(i), wide);
   };
   Value *left = operand(0), *right = operand(1);
-  product.replaceAllUsesWith(
-      b.CreateFPTrunc(b.CreateFMul(left, right), product.getType()));
-  product.eraseFromParent();
+  Value *made =
+      b.CreateBinOp(Instruction::BinaryOps(narrow.getOpcode()), left, right);
+  narrow.replaceAllUsesWith(b.CreateFPTrunc(made, narrow.getType()));
+  narrow.eraseFromParent();
 }
 
 void ashlar::cuda::widenProducts(Module &module) {
@@ -33,8 +46,7 @@ void ashlar::cuda::widenProducts(Module &module) {
       continue;
     for (Instruction &instruction :
          make_early_inc_range(instructions(function)))
-      if (instruction.getOpcode() == Instruction::FMul &&
-          instruction.getType()->getScalarSizeInBits() == 16)
+      if (isNarrow(instruction))
         widen(instruction);
   }
 }

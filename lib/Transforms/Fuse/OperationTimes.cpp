@@ -66,8 +66,29 @@ static bool isMoved(Value value) {
          !isa_and_nonnull<linalg::FillOp>(maker);
 }
 
+/// What bodies take from tensors an element at a time, none of them more than
+/// once.
+static int64_t bytesTaken(Operation *op, bool ofConstants) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic)
+    return 0;
+  int64_t points = 1, bytes = 0;
+  for (int64_t range : generic.getStaticLoopRanges())
+    points *= ShapedType::isDynamic(range) ? 0 : range;
+  generic.walk([&](tensor::ExtractOp take) {
+    auto type = take.getTensor().getType();
+    if (!type.hasStaticShape() ||
+        generic->isAncestor(take.getTensor().getParentBlock()->getParentOp()) ||
+        (!ofConstants && matchPattern(take.getTensor(), m_Constant())))
+      return;
+    int64_t count = std::min(points, type.getNumElements());
+    bytes += byteSize(RankedTensorType::get({count}, type.getElementType()));
+  });
+  return bytes;
+}
+
 int64_t ashlar::bytesMoved(Operation *op) {
-  int64_t bytes = 0;
+  int64_t bytes = bytesTaken(op, /*ofConstants=*/false);
   llvm::SmallPtrSet<Value, 8> seen;
   for (Value operand : op->getOperands())
     if (isMoved(operand) && !matchPattern(operand, m_Constant()) &&
@@ -86,6 +107,7 @@ static double nanosecondsOfRest(ArrayRef<Operation *> ops,
   int64_t bytes = 0, elementSize = 1;
   for (Operation *op : ops) {
     operations += countOperations(op);
+    bytes += bytesTaken(op, /*ofConstants=*/true);
     for (Value value :
          llvm::concat<Value>(SmallVector<Value>(op->getOperands()),
                              SmallVector<Value>(op->getResults()))) {
