@@ -10,7 +10,8 @@ namespace ashlar {
 
 /// Programs that are compiled again, from before strategies were chosen, where
 /// an assembler says that kernels with matrix units want more registers than
-/// there are, or that their steps wait for each other. Programs are known by their numbers.
+/// there are, or that their steps wait for each other. Programs are known by
+/// their numbers.
 class StrategyTries {
 public:
   /// Keeps the programs of `module` whose targets ask an assembler.
