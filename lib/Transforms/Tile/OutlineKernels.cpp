@@ -3,7 +3,10 @@
 // Makes a kernel and its body of each dispatch, once for all dispatches whose
 // bodies are equal but for their locations.
 #include "KernelBody.h"
+#include "ashlar/Analysis/BoxReach.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/LoopRuns.h"
+#include "ashlar/Dialects/Exec/Utils/BytesMoved.h"
 #include "ashlar/Dialects/Exec/Utils/States.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/ModelNodes.h"
@@ -145,6 +148,45 @@ int64_t countFlops(exec::DispatchOp dispatch) {
     flops += 2 * places * boxes * input.getDimSize(3) * op.getParallel()[3];
   });
   return flops;
+}
+
+/// Of an operand: what the places of a map over these loops are in it.
+int64_t bytesAt(AffineMap map, ArrayRef<int64_t> ranges, Type type) {
+  SmallVector<unsigned> dims;
+  for (unsigned d = 0; d != ranges.size(); ++d)
+    dims.push_back(d);
+  int64_t bytes = elementBytes(getElementTypeOrSelf(type));
+  for (AffineExpr expr : map.getResults())
+    bytes *= BoxReach(expr, dims, ranges).length;
+  return std::min(bytes, byteSize(type));
+}
+
+/// Where an op says that it reads but a part of what it is given: the bytes
+/// that the kernel moves; else nothing.
+std::optional<int64_t> countBytesMoved(exec::DispatchOp dispatch) {
+  if (!dispatch
+           ->walk([](linalg::GenericOp op) {
+             return op->hasAttr(exec::readsPartAttrName)
+                        ? WalkResult::interrupt()
+                        : WalkResult::advance();
+           })
+           .wasInterrupted())
+    return std::nullopt;
+  int64_t bytes = 0;
+  for (Type type : dispatch.getResultTypes())
+    bytes += byteSize(type);
+  for (BlockArgument argument : dispatch.getBody().getArguments()) {
+    int64_t most = 0;
+    for (OpOperand &use : argument.getUses()) {
+      auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
+      most = std::max(most,
+                      op ? bytesAt(op.getMatchingIndexingMap(&use),
+                                   op.getStaticLoopRanges(), argument.getType())
+                         : byteSize(argument.getType()));
+    }
+    bytes += most;
+  }
+  return bytes;
 }
 
 /// The operands whose memory result 0 may take over: those that only the last
@@ -316,6 +358,8 @@ private:
                         bindings, parameters);
     kernel.setFlopsAttr(
         exec::SizeAttr::get(&getContext(), countFlops(dispatch)));
+    if (std::optional<int64_t> bytes = countBytesMoved(dispatch))
+      kernel->setAttr(exec::bytesMovedAttrName, b.getI64IntegerAttr(*bytes));
     if (!body.parameters().empty())
       kernel.setParametersAttr(b.getArrayAttr(SmallVector<Attribute>(
           body.parameters().begin(), body.parameters().end())));
