@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "PredictTime.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Cost/StreamTime.h"
 #include "ashlar/Dialects/Exec/Utils/UnreadBytes.h"
 #include "ashlar/Machine/CopyTime.h"
 #include <limits>
@@ -51,6 +52,14 @@ KernelPrediction ashlar::predictKernel(exec::KernelOp kernel,
     const Memory &level = machine.nearestFor(bytes);
     double rate = machine.sharedReadBytesPerCycle(level, workers);
     memory = double(bytes) / std::max(1e-9, rate * double(workers));
+    // Few workgroups do not ask for all that memory could bring.
+    if (kernel.getBlock() && machine.countOf("lane") > 1) {
+      exec::SizeAttr groups = kernel.getGroups();
+      auto shared = binary.sharedBytes.find(kernel.getSymName());
+      memory = streamCycles(
+          machine, double(bytes), groups ? largest(groups) : 1,
+          shared == binary.sharedBytes.end() ? 0 : int64_t(shared->second));
+    }
     name = &level == &machine.memories.front()  ? "nearest memory"
            : &level == &machine.memories.back() ? "main memory"
                                                 : "farther memory";

@@ -112,6 +112,21 @@ def cases():
                     with_nan(floats(6, n)),), lambda x, f=find: [f(x, axis=1)]
     yield "long rows", helper.make_node("Softmax", ["x"], ["y"], axis=1), (
         floats(5, 3001),), lambda x: [softmax(x.astype(np.float64))]
+    # Of few results: parts of what is reduced are workgroups', and a second
+    # kernel combines them, with what no part has.
+    for name, shape, axes in (("a row", (1, 40001), [1]),
+                              ("rows", (3, 30011), [1]),
+                              ("columns", (3001, 37), [0]),
+                              ("channels", (6, 5, 24, 56), [0, 2, 3]),
+                              ("all", (30000,), [0])):
+        yield f"mean of {name}, shared out", helper.make_node(
+            "ReduceMean", ["x"], ["y"], axes=axes, keepdims=0), (
+                1 + floats(*shape),), lambda x, a=tuple(axes): [np.asarray(
+                    x.mean(axis=a, dtype=np.float64))]
+    for rows, width in ((2, 30011), (1, 70000)):
+        yield f"softmax of {rows} x {width}, shared out", helper.make_node(
+            "Softmax", ["x"], ["y"], axis=1), (floats(rows, width),), \
+            lambda x: [softmax(x.astype(np.float64))]
     yield "attention, all keys", *attention(3, 32, 32, 16, 16)
     yield "attention, some keys", *attention(2, 64, 256, 32, 32)
     yield "attention, an end of keys", *attention(2, 48, 200, 24, 40)

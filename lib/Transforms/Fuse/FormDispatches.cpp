@@ -4,6 +4,7 @@
 // first, so that a consumer finds its producer still free.
 #include "Dispatches.h"
 #include "RowChoices.h"
+#include "RowGroup.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/RowDims.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
@@ -160,14 +161,14 @@ constexpr int64_t smallSliceBytes = 16 * 1024;
 
 class DispatchFormer {
 public:
-  DispatchFormer(Block &block, bool fuse, int64_t rowBytes, bool openSizes,
-                 RowChoices &rowChoices)
-      : block(block), fuse(fuse), rowBytes(rowBytes), openSizes(openSizes),
-        rowChoices(rowChoices) {}
+  DispatchFormer(Block &block, bool fuse, int64_t rowBytes, bool fewRows,
+                 bool openSizes, RowChoices &rowChoices)
+      : block(block), fuse(fuse), rowBytes(rowBytes), fewRows(fewRows),
+        openSizes(openSizes), rowChoices(rowChoices) {}
   /// For a block of control flow in the one of `outer`.
   DispatchFormer(Block &block, const DispatchFormer &outer)
-      : DispatchFormer(block, outer.fuse, outer.rowBytes, outer.openSizes,
-                       outer.rowChoices) {
+      : DispatchFormer(block, outer.fuse, outer.rowBytes, outer.fewRows,
+                       outer.openSizes, outer.rowChoices) {
     middles = outer.middles;
   }
 
@@ -246,10 +247,13 @@ private:
       return false;
     if (std::optional<bool> known = rowChoices.shared(ops.back(), root))
       return *known;
+    for (linalg::GenericOp op : ops)
+      if (llvm::any_of(op.getStaticLoopRanges(), ShapedType::isDynamic))
+        return false;
+    if (fewRows && deviceOf(root) == 0)
+      return RowGroup(ops, rows).bytesPassed() <= rowBytes;
     for (linalg::GenericOp op : ops) {
       SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-      if (llvm::any_of(ranges, ShapedType::isDynamic))
-        return false;
       auto ofRow = ArrayRef(ranges).drop_front(rows);
       // The same for all sizes that a caller may choose.
       if ((!openSizes && ShapedType::getNumElements(
@@ -282,7 +286,7 @@ private:
         auto producer = input.getDefiningOp<linalg::GenericOp>();
         if (!producer || producer->getNumResults() != 1 ||
             producer->getBlock() != block || taken.contains(producer) ||
-            inside.contains(producer) ||
+            producer->hasAttr(partsAttrName) || inside.contains(producer) ||
             deviceOf(producer) != deviceOf(group.back()) ||
             !llvm::all_of(producer->getUsers(), [&](Operation *user) {
               return inside.contains(block->findAncestorOpInBlock(*user));
@@ -421,6 +425,7 @@ private:
   Block &block;
   bool fuse;
   int64_t rowBytes; ///< of what a row passes on
+  bool fewRows;     ///< are enough
   bool openSizes;
   RowChoices &rowChoices;
   llvm::SmallPtrSet<Operation *, 32> taken;
@@ -441,7 +446,7 @@ struct FormDispatches : ashlar::impl::FormDispatchesPassBase<FormDispatches> {
     simplifyBranches();
     RowChoices rowChoices(getOperation(), choices);
     if (failed(DispatchFormer(getOperation().getBody().front(), fuse, rowBytes,
-                              openSizes, rowChoices)
+                              fewRows, openSizes, rowChoices)
                    .run()))
       return signalPassFailure();
     rowChoices.keep();

@@ -3,6 +3,7 @@
 // Kernels that reduce the same tensor along the same dims, such as its mean and
 // its maximum, become one that reads it once. What finished one of them in
 // place finishes it still.
+#include "RowGroup.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Support/Remarks.h"
@@ -77,6 +78,10 @@ std::optional<Reduction> match(exec::DispatchOp dispatch) {
       return std::nullopt;
   }
   for (OpOperand *input : found.sum.getDpsInputOperands()) {
+    // What says how many terms parts have, and nothing else.
+    if (found.sum->hasAttr(partsAttrName) &&
+        input->get().getDefiningOp<tensor::EmptyOp>())
+      continue;
     if (!isa<BlockArgument>(input->get()))
       return std::nullopt;
     if (!found.read || byteSize(input->get().getType()) >

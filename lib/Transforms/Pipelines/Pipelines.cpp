@@ -207,6 +207,11 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
       function.addPass(createChooseAttentionPass(
           options.machine, options.refused, options.openSizes));
   }
+  if (all && groups && shared && !options.openSizes) {
+    dispatches.fewRows = true;
+    dispatches.rowBytes = options.machine.nearest().bytesOfPart() * 15 / 16;
+    function.addPass(createSplitReductionsPass(options.machine));
+  }
   function.addPass(createFormDispatchesPass(dispatches, options.choices));
   if (all && options.takes(PipelineStep::MergeReductions))
     function.addPass(createMergeReductionsPass());

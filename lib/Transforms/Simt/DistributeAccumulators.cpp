@@ -20,6 +20,58 @@ using ashlar::simt::Share;
 using ashlar::simt::ThreadPattern;
 using ashlar::simt::ThreadWriter;
 
+/// On ops: of each operand in memory, how many neighbours along its last dim,
+/// from multiples of that on, lie so that one access may move them. It is found
+/// out before loops change, whose counters say so.
+static constexpr llvm::StringLiteral togetherAttrName = "tile.together";
+
+/// Of a memory at a map; `clipped`: some may not exist, but then none of them
+/// do.
+static int64_t countTogether(Value memory, AffineMap map, bool clipped) {
+  constexpr int64_t accessBytes = 16;
+  auto type = dyn_cast<MemRefType>(memory.getType());
+  if (!type || type.getMemorySpace() || type.getElementTypeBitWidth() < 8 ||
+      map.getNumResults() == 0)
+    return 1;
+  unsigned last = map.getNumDims() - 1;
+  if (map.getResults().back() != getAffineDimExpr(last, map.getContext()) ||
+      llvm::any_of(map.getResults().drop_back(),
+                   [&](AffineExpr expr) { return expr.isFunctionOfDim(last); }))
+    return 1;
+  int64_t count =
+      std::max<int64_t>(1, accessBytes / elementBytes(type.getElementType()));
+  while (count > 1 && (!beginsRowsAt(memory, count) ||
+                       (clipped && !endsRowsAt(memory, count))))
+    count /= 2;
+  return count;
+}
+
+static void noteTogether(Operation *kernel) {
+  kernel->walk([](Operation *op) {
+    SmallVector<int64_t> counts;
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      counts.push_back(
+          countTogether(load.getMemory(), load.getMap(), load.getPadded()));
+    else if (auto map = dyn_cast<tile::MapOp>(op))
+      for (auto [j, input] : llvm::enumerate(map.getInputs()))
+        counts.push_back(countTogether(input, map.getMap(j), map.getPadded()));
+    else if (auto drain = dyn_cast<tile::DrainOp>(op))
+      counts.push_back(countTogether(drain.getTarget(),
+                                     drain.getMap(drain.getMaps().size() - 1),
+                                     drain.getClipped()));
+    else
+      return;
+    op->setAttr(togetherAttrName,
+                DenseI64ArrayAttr::get(op->getContext(), counts));
+  });
+}
+
+/// What a thread's share has of that; 1: each element has its own access.
+static int64_t togetherOf(Operation *op, unsigned i, const Share &share) {
+  auto counts = op->getAttrOfType<DenseI64ArrayAttr>(togetherAttrName);
+  return counts ? std::min(counts[i], share.together()) : 1;
+}
+
 namespace {
 struct DistributeInit : ThreadPattern<tile::InitOp> {
   using ThreadPattern::ThreadPattern;
@@ -149,7 +201,10 @@ struct DistributeLoad : ThreadPattern<tile::LoadOp> {
     ThreadWriter w(op, rewriter, op.getAcc().getType().getShape());
     Share share = shareOf(op.getAcc());
     SmallVector<Value> values;
-    for (int64_t i = 0; i != share.count(); ++i) {
+    if (int64_t together = togetherOf(op, 0, share); together != 1)
+      values = w.loadPieces(op.getMemory(), op.getMap(), share, op.getPadded(),
+                            together);
+    for (int64_t i = values.size(); i != share.count(); ++i) {
       SmallVector<Value> point = share.safePoint(w.b, i);
       values.push_back(
           w.load(op.getMemory(), op.getMap(), point, op.getPadded()));
@@ -176,6 +231,12 @@ struct DistributeMap : ThreadPattern<tile::MapOp> {
                              cast<tile::AccType>(input.getType()));
       exchanges = true;
     }
+    // All of a thread's loads are under way together.
+    SmallVector<SmallVector<Value>> loaded(op.getInputs().size());
+    for (auto [j, input] : llvm::enumerate(op.getInputs()))
+      if (int64_t together = togetherOf(op, j, share); together != 1)
+        loaded[j] =
+            w.loadPieces(input, op.getMap(j), share, op.getPadded(), together);
     SmallVector<Value> values;
     for (int64_t i = 0; i != share.count(); ++i) {
       SmallVector<Value> point = share.safePoint(w.b, i);
@@ -187,6 +248,8 @@ struct DistributeMap : ThreadPattern<tile::MapOp> {
           arguments.push_back(adaptor.getInputs()[j][share.rowAlone(i)]);
         else if (isa<tile::AccType>(input.getType()))
           arguments.push_back(adaptor.getInputs()[j][i]);
+        else if (!loaded[j].empty())
+          arguments.push_back(loaded[j][i]);
         else
           arguments.push_back(
               w.load(input, op.getMap(j), point, op.getPadded()));
@@ -222,10 +285,10 @@ struct DistributeDrain : ThreadPattern<tile::DrainOp> {
     }
     AffineMap target = op.getMap(op.getMaps().size() - 1);
     // Neighbours are stored as one.
-    bool inPairs = share.hasPairs() && storesPairs(op, target);
-    for (auto [i, sum] : llvm::enumerate(adaptor.getAcc())) {
-      if (inPairs && i % 2 != 0)
-        continue;
+    int64_t together = share.hasPairs() && storesPairs(op, target)
+                           ? 2
+                           : togetherOf(op, 0, share);
+    for (int64_t i = 0; i != share.count(); i += together) {
       SmallVector<Value> point = share.point(w.b, i);
       Value condition = share.exists(w.b, i);
       if (op.getClipped())
@@ -237,23 +300,27 @@ struct DistributeDrain : ThreadPattern<tile::DrainOp> {
             scf::IfOp::create(w.b, condition, /*withElseRegion=*/false);
         w.b.setInsertionPointToStart(&branch.getThenRegion().front());
       }
-      Value first = valueAt(op, w, sum, point);
-      if (!inPairs) {
-        memref::StoreOp::create(w.b, first, op.getTarget(),
-                                w.at(target, point));
+      Value first = valueAt(op, w, adaptor.getAcc()[i], point);
+      SmallVector<Value> place = w.at(target, point);
+      if (together == 1) {
+        memref::StoreOp::create(w.b, first, op.getTarget(), place);
         continue;
       }
-      SmallVector<Value> place = w.at(target, point);
-      Value one = arith::ConstantIndexOp::create(w.b, 1);
-      point.back() = arith::AddIOp::create(w.b, point.back(), one);
-      Value second = valueAt(op, w, adaptor.getAcc()[i + 1], point);
-      Value pair = vector::FromElementsOp::create(
-          w.b, VectorType::get({2}, first.getType()),
-          ValueRange{first, second});
+      SmallVector<Value> all = {first};
+      Value column = point.back();
+      for (int64_t j = 1; j != together; ++j) {
+        point.back() = arith::AddIOp::create(
+            w.b, column, arith::ConstantIndexOp::create(w.b, j));
+        all.push_back(valueAt(op, w, adaptor.getAcc()[i + j], point));
+      }
+      Value row = vector::FromElementsOp::create(
+          w.b, VectorType::get({together}, first.getType()), all);
+      Value whole = share.hasPairs() ? Value(op.getTarget())
+                                     : w.wholeOf(op.getTarget(), place);
       vector::StoreOp::create(
-          w.b, pair, op.getTarget(), place,
+          w.b, row, whole, place,
           /*nontemporal=*/false,
-          llvm::MaybeAlign(2 * elementBytes(first.getType())));
+          llvm::MaybeAlign(uint64_t(together * elementBytes(first.getType()))));
     }
     rewriter.eraseOp(op);
     return success();
@@ -295,6 +362,7 @@ LogicalResult ashlar::simt::distributeAccumulators(Operation *kernel,
         results.append(Share(type, threads).count(), type.getElementType());
         return success();
       });
+  noteTogether(kernel);
   RewritePatternSet patterns(context);
   patterns.add<DistributeInit, DistributeLoad, DistributeAdd, DistributeMap,
                DistributeSettle, DistributeStep>(converter, context, threads);

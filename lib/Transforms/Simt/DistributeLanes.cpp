@@ -150,6 +150,53 @@ static void addBarriersBehindRings(func::FuncOp kernel) {
   });
 }
 
+/// Of a memory that rows of accumulators lie side by side in: a power of two of
+/// which all places are multiples where rows of the memory begin.
+static int64_t evenPlaces(Value memory, AffineMap map) {
+  constexpr int64_t any = int64_t(1) << 32;
+  auto type = dyn_cast<MemRefType>(baseOf(memory).getType());
+  if (!type || type.getMemorySpace() || type.getRank() < 2 ||
+      map.getNumResults() == 0 ||
+      !map.getResults().back().isFunctionOfDim(map.getNumDims() - 1) ||
+      llvm::all_of(type.getShape().drop_back(),
+                   [](int64_t size) { return size == 1; }))
+    return any;
+  int64_t row = type.getShape().back();
+  return ShapedType::isDynamic(row) ? 1 : row & -row;
+}
+
+/// The same of the largest memory, of a kernel without products: what lies at
+/// any place is read element by element, and neighbours are neighbouring
+/// threads' then.
+static int64_t evenRows(func::FuncOp kernel) {
+  int64_t most = -1, even = int64_t(1) << 32;
+  bool hasProducts = false;
+  auto note = [&](Value memory, AffineMap map) {
+    auto type = dyn_cast<MemRefType>(baseOf(memory).getType());
+    if (!type || type.getMemorySpace())
+      return;
+    int64_t bytes = type.hasStaticShape() ? byteSize(type)
+                                          : std::numeric_limits<int64_t>::max();
+    if (bytes < most)
+      return;
+    int64_t own = evenPlaces(memory, map);
+    even = bytes > most ? own : std::min(even, own);
+    most = bytes;
+  };
+  kernel.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (auto acc = dyn_cast<tile::AccType>(type))
+        hasProducts |= acc.getFragment() || !acc.getGroups().empty();
+    hasProducts |= isa<tile::AllocOp>(op);
+    if (auto map = dyn_cast<tile::MapOp>(op))
+      for (auto [j, input] : llvm::enumerate(map.getInputs()))
+        note(input, map.getMap(j));
+    if (auto drain = dyn_cast<tile::DrainOp>(op))
+      note(drain.getTarget(), drain.getMap(drain.getMaps().size() - 1));
+  });
+  return hasProducts ? int64_t(1) << 32 : even;
+}
+
 /// How many elements make a piece of so many bytes, of the narrowest type in
 /// memory that all threads of the device see.
 static int64_t elementsOfPiece(func::FuncOp kernel, int64_t bytes) {
@@ -162,7 +209,8 @@ static int64_t elementsOfPiece(func::FuncOp kernel, int64_t bytes) {
             narrowest =
                 std::min(narrowest, elementBytes(memory.getElementType()));
   });
-  return std::max<int64_t>(bytes / std::max<int64_t>(narrowest, 1), 1);
+  int64_t piece = std::max<int64_t>(bytes / std::max<int64_t>(narrowest, 1), 1);
+  return std::min(piece, evenRows(kernel));
 }
 
 /// What all elements of a memory become; null: `op` is no fill.

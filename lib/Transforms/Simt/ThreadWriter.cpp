@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ThreadWriter.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -78,6 +81,59 @@ Value ThreadWriter::load(Value memory, AffineMap map, ValueRange point,
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
   scf::YieldOp::create(b, zero);
   return branch.getResult(0);
+}
+
+Value ThreadWriter::wholeOf(Value memory, SmallVectorImpl<Value> &place) {
+  auto isPlain = [](memref::SubViewOp view) {
+    return view.getDroppedDims().none() &&
+           llvm::all_of(view.getMixedStrides(), [](OpFoldResult stride) {
+             return getConstantIntValue(stride) == 1;
+           });
+  };
+  for (auto view = memory.getDefiningOp<memref::SubViewOp>();
+       view && isPlain(view);
+       view = memory.getDefiningOp<memref::SubViewOp>()) {
+    for (auto [own, from] : llvm::zip_equal(place, view.getMixedOffsets()))
+      own = arith::AddIOp::create(
+          b, getValueOrCreateConstantIndexOp(b, b.getLoc(), from), own);
+    memory = view.getSource();
+  }
+  return memory;
+}
+
+SmallVector<Value> ThreadWriter::loadPieces(Value memory, AffineMap map,
+                                            const Share &share, bool padded,
+                                            int64_t count) {
+  Type element = cast<MemRefType>(memory.getType()).getElementType();
+  auto type = VectorType::get({count}, element);
+  SmallVector<Value> values;
+  for (int64_t i = 0; i != share.count(); i += count) {
+    SmallVector<Value> point = share.safePoint(b, i);
+    auto read = [&]() -> Value {
+      SmallVector<Value> place = at(map, point);
+      Value whole = wholeOf(memory, place);
+      return vector::LoadOp::create(
+          b, type, whole, place, /*nontemporal=*/false,
+          llvm::MaybeAlign(uint64_t(count * elementBytes(element))));
+    };
+    Value all;
+    if (Value inside = padded ? isInside(memory, map, point) : Value()) {
+      auto branch = scf::IfOp::create(b, TypeRange(type), inside,
+                                      /*withElseRegion=*/true);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(branch.thenBlock());
+      scf::YieldOp::create(b, read());
+      b.setInsertionPointToStart(branch.elseBlock());
+      scf::YieldOp::create(
+          b, arith::ConstantOp::create(b, b.getZeroAttr(type)).getResult());
+      all = branch.getResult(0);
+    } else {
+      all = read();
+    }
+    for (int64_t j = 0; j != count; ++j)
+      values.push_back(vector::ExtractOp::create(b, all, j));
+  }
+  return values;
 }
 
 Value ThreadWriter::apply(Block &body, ValueRange arguments, ValueRange point) {

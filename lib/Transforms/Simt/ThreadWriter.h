@@ -19,6 +19,16 @@ public:
   /// With `padded`, zero where the place lies behind the memory's end.
   mlir::Value load(mlir::Value memory, mlir::AffineMap map,
                    mlir::ValueRange point, bool padded = false);
+  /// The same at all points of a share, `together` neighbours along its last
+  /// dim by one access, from multiples of that on.
+  llvm::SmallVector<mlir::Value> loadPieces(mlir::Value memory,
+                                            mlir::AffineMap map,
+                                            const Share &share, bool padded,
+                                            int64_t together);
+  /// The memory of which `memory` is a part, with `place` there: upstream takes
+  /// accesses out of views as well, but forgets how they are aligned.
+  mlir::Value wholeOf(mlir::Value memory,
+                      llvm::SmallVectorImpl<mlir::Value> &place);
   /// Whether the place of a point lies in front of the memory's end; null: all
   /// do.
   mlir::Value isInside(mlir::Value memory, mlir::AffineMap map,

@@ -3,6 +3,7 @@
 // Makes a kernel and its body of each dispatch, once for all dispatches whose
 // bodies are equal but for their locations.
 #include "KernelBody.h"
+#include "ashlar/Analysis/BoxReach.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/LoopRuns.h"
 #include "ashlar/Dialects/Exec/Utils/States.h"
@@ -149,15 +150,32 @@ int64_t countFlops(exec::DispatchOp dispatch) {
   return flops;
 }
 
+/// Of an operand: what the places of a map over these loops are in it.
+int64_t elementsAt(AffineMap map, ArrayRef<int64_t> ranges) {
+  SmallVector<unsigned> dims;
+  for (unsigned d = 0; d != ranges.size(); ++d)
+    dims.push_back(d);
+  int64_t elements = 1;
+  for (AffineExpr expr : map.getResults())
+    elements *= BoxReach(expr, dims, ranges).length;
+  return elements;
+}
+
 /// Elements of an operand that one call takes from it at most, where all that
-/// reads it are bodies that take an element at a time; nothing: some op reads
-/// all of it.
+/// reads it are bodies that take an element at a time, or ops that say they
+/// read a part; nothing: some op reads all of it.
 std::optional<int64_t> countTaken(BlockArgument operand,
                                   exec::DispatchOp dispatch) {
   int64_t taken = 0;
-  for (Operation *user : operand.getUsers()) {
-    auto body = isa<tensor::ExtractOp>(user)
-                    ? user->getParentOfType<linalg::GenericOp>()
+  for (OpOperand &use : operand.getUses()) {
+    if (auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
+        op && op->hasAttr(exec::readsPartAttrName)) {
+      taken +=
+          elementsAt(op.getMatchingIndexingMap(&use), op.getStaticLoopRanges());
+      continue;
+    }
+    auto body = isa<tensor::ExtractOp>(use.getOwner())
+                    ? use.getOwner()->getParentOfType<linalg::GenericOp>()
                     : linalg::GenericOp();
     if (!body)
       return std::nullopt;
@@ -173,7 +191,7 @@ std::optional<int64_t> countTaken(BlockArgument operand,
 }
 
 /// Bytes of its operands that one call does not read: the rows of a table that
-/// it does not take.
+/// it does not take, parts that another kernel has read.
 int64_t countUnread(exec::DispatchOp dispatch) {
   int64_t unread = 0;
   for (BlockArgument operand : dispatch.getBody().getArguments()) {

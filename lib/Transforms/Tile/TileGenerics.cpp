@@ -8,10 +8,10 @@
 #include "ashlar/Analysis/VectorBodies.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/Remarks.h"
+#include "ashlar/Transforms/Tile/KernelSizes.h"
 #include "ashlar/Transforms/Tile/MemoryUses.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "ashlar/Transforms/Tile/Threads.h"
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -22,6 +22,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -32,25 +33,6 @@ namespace ashlar {
 } // namespace ashlar
 
 namespace {
-/// What one output of a reduction is combined by.
-struct Combination {
-  Value term;    ///< of the body: what joins the value so far
-  Operation *op; ///< of the body: the two in one
-  TypedAttr neutral;
-};
-
-/// Of a chain of one op, whose order does not matter.
-std::optional<Combination> combinationOf(linalg::GenericOp op, unsigned out) {
-  SmallVector<Operation *, 4> chain;
-  Value term = matchReduction(op.getRegionOutputArgs(), out, chain);
-  if (!term || chain.size() != 1)
-    return std::nullopt;
-  std::optional<TypedAttr> neutral = neutralOf(chain[0]);
-  if (!neutral)
-    return std::nullopt;
-  return Combination{term, chain[0], *neutral};
-}
-
 class GenericTiler {
 public:
   GenericTiler(linalg::GenericOp op, int64_t most)
@@ -120,8 +102,16 @@ private:
   }
 
   /// A power of two, where one divides the range: all threads have as much.
-  static int64_t tileOf(int64_t range, int64_t most) {
+  static int64_t tileOf(int64_t range, int64_t most, bool isLast) {
     int64_t size = boxSize(range, most);
+    // Of divisors that are hardly less one of whole vectors.
+    for (int64_t step : {8, 4})
+      if (int64_t vectors = boxSize(range / step, most / step);
+          isLast && most >= 16 * step && range % step == 0 &&
+          range / step % vectors == 0 && 5 * vectors * step >= 4 * size) {
+        size = vectors * step;
+        break;
+      }
     int64_t even =
         std::min<int64_t>(llvm::bit_floor(uint64_t(most)), range & -range);
     return size != range && 2 * even >= size ? even : size;
@@ -133,16 +123,34 @@ private:
     int64_t left = most;
     tiles.resize(ranges.size());
     for (unsigned d = ranges.size(); d-- != 0;) {
-      tiles[d] = ShapedType::isDynamic(ranges[d]) ? std::min(left, mostOfOpen)
-                                                  : tileOf(ranges[d], left);
+      tiles[d] = ShapedType::isDynamic(ranges[d])
+                     ? std::min(left, largestOf(d).value_or(mostOfOpen))
+                     : tileOf(ranges[d], left, d + 1 == ranges.size());
       left /= std::max<int64_t>(1, tiles[d]);
     }
+  }
+
+  /// Of a dim of which boxes have as much as there is; nullopt: not known.
+  std::optional<int64_t> largestOf(unsigned d) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (isa<MemRefType>(operand.get().getType()))
+        for (auto [i, expr] : llvm::enumerate(mapOf(&operand).getResults()))
+          if (expr == b.getAffineDimExpr(d))
+            if (OpFoldResult size = findDim(operand.get(), i))
+              return isParameter(size) ? std::nullopt : largestSize(size);
+    return std::nullopt;
+  }
+  static bool isParameter(OpFoldResult size) {
+    auto value = dyn_cast<Value>(size);
+    return value && parameterOf(value);
   }
 
   bool isCut(unsigned d) {
     return ShapedType::isDynamic(ranges[d]) || tiles[d] < ranges[d];
   }
-  bool hasEdge(unsigned d) {
+  bool hasEdge(unsigned d) { return d != whole && isUneven(d); }
+  /// Whether tiles of the dim are not all of one size.
+  bool isUneven(unsigned d) {
     return ShapedType::isDynamic(ranges[d]) || ranges[d] % tiles[d] != 0;
   }
   bool hasEdge(bool ofReduced) {
@@ -299,17 +307,10 @@ private:
     return arith::SelectOp::create(b, isInside, value, other);
   }
 
-  /// `before` and `term`, combined as the op combines an output.
-  Value combine(const Combination &by, Value before, Value term) {
-    IRMapping mapping;
-    for (Value operand : by.op->getOperands())
-      mapping.map(operand, operand == by.term ? term : before);
-    return b.clone(*by.op, mapping)->getResult(0);
-  }
   Value combineAll(const Combination &by, Value x, Value y) {
     return map(cast<tile::AccType>(x.getType()), {x, y},
                {identity(), identity()},
-               [&](ValueRange both) { return combine(by, both[0], both[1]); });
+               [&](ValueRange both) { return by.write(b, both[0], both[1]); });
   }
 
   void drain(Value acc, OpOperand *out) {
@@ -322,11 +323,28 @@ private:
   }
 
   //===-- Loops -----------------------------------------------------------===//
-  /// A loop over the tiles of a dim that carries `values`.
+  /// Loops over the tiles of a dim that carry `values`. Where no other dim has
+  /// an edge, whole tiles have a loop without masks.
   SmallVector<Value>
   emitLoop(unsigned d, ValueRange values,
            llvm::function_ref<SmallVector<Value>(ValueRange)> emit) {
-    auto loop = scf::ForOp::create(b, index(0), valueOf(extents[d]),
+    bool isAlone = llvm::count_if(dims, [&](unsigned other) {
+                     return isUneven(other);
+                   }) == 1;
+    if (!isUneven(d) || !isAlone)
+      return emitLoop(d, b.getIndexAttr(0), extents[d], values, emit);
+    OpFoldResult end = affine::makeComposedFoldedAffineApply(
+        b, b.getLoc(), b.getAffineSymbolExpr(0).floorDiv(tiles[d]) * tiles[d],
+        {extents[d]});
+    whole = d;
+    SmallVector<Value> next = emitLoop(d, b.getIndexAttr(0), end, values, emit);
+    whole = std::nullopt;
+    return emitLoop(d, end, extents[d], next, emit);
+  }
+  SmallVector<Value>
+  emitLoop(unsigned d, OpFoldResult begin, OpFoldResult end, ValueRange values,
+           llvm::function_ref<SmallVector<Value>(ValueRange)> emit) {
+    auto loop = scf::ForOp::create(b, valueOf(begin), valueOf(end),
                                    index(tiles[d]), values);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -383,7 +401,7 @@ private:
                                         b.getDenseI64ArrayAttr(reduced));
       fillBody(
           own.getBody(), SmallVector<Value>(2, totals[i]),
-          [&](ValueRange both) { return combine(each, both[0], both[1]); });
+          [&](ValueRange both) { return each.write(b, both[0], both[1]); });
       BoxView before = view(op.getDpsInitOperand(i));
       Value old = tile::LoadOp::create(b, type, before.memory, before.map,
                                        /*padded=*/hasEdge(false));
@@ -415,6 +433,7 @@ private:
   SmallVector<Combination> combinations;
   SmallVector<OpFoldResult> extents, at;
   SmallVector<unsigned> dims;
+  std::optional<unsigned> whole; ///< the dim of which present tiles are whole
 };
 
 struct TileGenerics : ashlar::impl::TileGenericsPassBase<TileGenerics> {
@@ -474,6 +493,22 @@ private:
     return ops;
   }
 
+  /// Of the dims in the places of a map that has each of them once; empty: it
+  /// has not.
+  static SmallVector<unsigned> orderOf(AffineMap map) {
+    SmallVector<unsigned> order;
+    for (AffineExpr expr : map.getResults())
+      for (unsigned d = 0; d != map.getNumDims(); ++d)
+        if (expr.isFunctionOfDim(d)) {
+          if (llvm::is_contained(order, d))
+            return {};
+          order.push_back(d);
+        }
+    if (order.size() != map.getNumDims())
+      order.clear();
+    return order;
+  }
+
   /// Loops of a reduction in the order in which its largest input lies, so that
   /// what is innermost in tiles is so in memory.
   static linalg::GenericOp orderLoops(linalg::GenericOp op) {
@@ -481,19 +516,65 @@ private:
       return op;
     for (OpOperand *input : op.getDpsInputOperands()) {
       AffineMap map = op.getMatchingIndexingMap(input);
-      if (!map.isPermutation())
+      SmallVector<unsigned> order = orderOf(map);
+      if (order.empty())
         continue;
-      if (map.isIdentity())
+      if (llvm::is_sorted(order))
         return op;
-      SmallVector<unsigned> order;
-      for (AffineExpr expr : map.getResults())
-        order.push_back(cast<AffineDimExpr>(expr).getPosition());
       IRRewriter rewriter(op);
       FailureOr<linalg::GenericOp> moved =
           linalg::interchangeGenericOp(rewriter, op, order);
       return succeeded(moved) ? *moved : op;
     }
     return op;
+  }
+
+  /// What is done once, such as what follows the sum of a whole tensor, is a
+  /// loop of one iteration: threads know loops alone.
+  static void giveLoops(func::FuncOp function) {
+    SmallVector<linalg::GenericOp> ops;
+    function.walk([&](linalg::GenericOp op) {
+      if (op.getNumLoops() == 0 && op.hasPureBufferSemantics())
+        ops.push_back(op);
+    });
+    for (linalg::GenericOp op : ops) {
+      OpBuilder b(op);
+      SmallVector<AffineMap> maps;
+      bool hasMemory = false;
+      for (OpOperand &operand : op->getOpOperands()) {
+        AffineMap map = op.getMatchingIndexingMap(&operand);
+        SmallVector<AffineExpr> place(map.getResults());
+        auto type = dyn_cast<MemRefType>(operand.get().getType());
+        if (type && type.getRank() == 0) {
+          operand.set(memref::ExpandShapeOp::create(
+              b, op.getLoc(), ArrayRef<int64_t>{1}, operand.get(),
+              ArrayRef<ReassociationIndices>()));
+          place.push_back(b.getAffineDimExpr(0));
+          hasMemory = true;
+        }
+        maps.push_back(AffineMap::get(1, 0, place, b.getContext()));
+      }
+      if (!hasMemory)
+        continue;
+      op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+      op.setIteratorTypesAttr(b.getArrayAttr(linalg::IteratorTypeAttr::get(
+          b.getContext(), utils::IteratorType::parallel)));
+    }
+  }
+
+  /// Of memory that said how far loops go, and nothing else, there is no need
+  /// any more.
+  static void eraseUnread(func::FuncOp function) {
+    SmallVector<Operation *> unread;
+    do {
+      for (Operation *op : unread)
+        op->erase();
+      unread.clear();
+      function.walk([&](Operation *op) {
+        if (isa<memref::AllocOp, ViewLikeOpInterface>(op) && op->use_empty())
+          unread.push_back(op);
+      });
+    } while (!unread.empty());
   }
 
   void tileAll(ArrayRef<linalg::GenericOp> ops) {
@@ -512,11 +593,13 @@ private:
   /// All of the function, or nothing of it: then it is one thread's.
   void formWhole() {
     func::FuncOp function = getOperation();
-    SmallVector<linalg::GenericOp> ops = genericsOf();
     OwningOpRef<func::FuncOp> before = function.clone();
     boundAllocations(function);
+    giveLoops(function);
+    SmallVector<linalg::GenericOp> ops = genericsOf();
     if (isWhole(ops)) {
       tileAll(ops);
+      eraseUnread(function);
       int64_t bytes = memory == 0 ? 0 : sharedBytes(function);
       if (bytes <= memory) {
         function->setAttr(threadsAttrName, UnitAttr::get(&getContext()));

@@ -3,6 +3,7 @@
 // Boxes for workers: upstream tiles the last op into an scf.forall and fuses
 // what it reads into the boxes. What is ours is the choice of sizes.
 #include "CutKernel.h"
+#include "ashlar/Analysis/BoxReach.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/RowDims.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
@@ -44,12 +45,18 @@ SmallVector<int64_t> chooseBox(ArrayRef<int64_t> ranges,
 }
 
 /// The product behind `root`: itself, or what the ops before it make of the
-/// same shape.
-linalg::LinalgOp findContraction(Operation *root) {
+/// same shape. With `ofFactors`, no reduction of one tensor beside which
+/// another says nothing but how many terms there are.
+linalg::LinalgOp findContraction(Operation *root, bool ofFactors) {
   for (Operation &op : *root->getBlock()) {
     auto contraction = dyn_cast<linalg::LinalgOp>(op);
     if (contraction && contraction.getNumReductionLoops() != 0 &&
         contraction.getNumDpsInputs() == 2 && op.getNumResults() == 1 &&
+        !(ofFactors &&
+          llvm::any_of(contraction.getDpsInputOperands(),
+                       [&](OpOperand *input) {
+                         return !contraction.payloadUsesValueFromOperand(input);
+                       })) &&
         root->getNumResults() == 1 &&
         op.getResult(0).getType() == root->getResult(0).getType())
       return contraction;
@@ -182,7 +189,7 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
       return;
     SmallVector<int64_t> sizes =
         chooseSizes(root, ranges, iterators, cacheBytes);
-    if (boxes != 0 && !findContraction(root))
+    if (boxes != 0 && !findContraction(root, boxes != 0))
       cutFurther(root, ranges, iterators, sizes);
     if (scratchBytes != 0)
       saveScratch(root, ranges, iterators, sizes);
@@ -193,11 +200,19 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
   }
 
 private:
+  /// That are enough work for what computes a box.
+  static constexpr int64_t leastPoints = 2048;
+
   /// Of a reduction, in a box: where boxes may be small, as many as a line of
   /// memory holds if they lie side by side in what is read, otherwise one.
   int64_t leastResults(Operation *root, int64_t width) {
     constexpr int64_t lineBytes = 128, least = 64;
     auto op = dyn_cast<linalg::LinalgOp>(root);
+    // What finishes a reduction reads its results alone.
+    if (op && op.getNumReductionLoops() == 0)
+      for (auto sum : root->getBlock()->getOps<linalg::LinalgOp>())
+        if (sum.getNumReductionLoops() != 0)
+          op = sum;
     if (boxes == 0 || !op || op.getNumDpsInputs() == 0)
       return least;
     AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
@@ -206,7 +221,7 @@ private:
     AffineExpr last = map.getResult(map.getNumResults() - 1);
     SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
     for (auto [d, kind] : llvm::enumerate(kinds))
-      if (kind == utils::IteratorType::parallel && last.isFunctionOfDim(d))
+      if (kind == utils::IteratorType::parallel && stepAlong(last, d) == 1)
         return std::max<int64_t>(lineBytes / width, 1);
     return 1;
   }
@@ -223,7 +238,7 @@ private:
     int64_t perElement = reductionPoints(root);
     if (perElement > 16)
       elements = std::max<int64_t>(elements / 4, leastResults(root, width));
-    linalg::LinalgOp contraction = findContraction(root);
+    linalg::LinalgOp contraction = findContraction(root, boxes != 0);
     bool isProduct =
         contraction && type.getRank() > 0 &&
         ranges.size() ==
@@ -245,6 +260,8 @@ private:
           ofLoops[cast<AffineDimExpr>(expr).getPosition()] = size;
         sizes = ofLoops;
       }
+    } else if (int64_t before = pointsBefore(root); before != 0) {
+      sizes = choosePartsOfRows(ranges, iterators, before);
     } else if (int64_t rows = countRowDimsOf(root)) {
       // Whole rows, so that each is made once; what is passed on fits too.
       constexpr int64_t buffers = 4;
@@ -263,6 +280,43 @@ private:
     } else {
       sizes = chooseBox(ranges, iterators, elements);
     }
+    return sizes;
+  }
+
+  /// Of workgroups' kernels: how many points a row of what `root` reads has,
+  /// where these are so few that each part of a row may make them for itself;
+  /// 0: it may not.
+  int64_t pointsBefore(Operation *root) {
+    int64_t rows = boxes == 0 ? 0 : countRowDimsOf(root), before = 0, own = 0;
+    if (rows == 0)
+      return 0;
+    for (auto op : root->getBlock()->getOps<linalg::GenericOp>()) {
+      SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+      if (llvm::any_of(ranges, ShapedType::isDynamic))
+        return 0;
+      (op == root ? own : before) +=
+          ShapedType::getNumElements(ArrayRef(ranges).drop_front(rows));
+    }
+    return 4 * before <= own ? before : 0;
+  }
+
+  /// As many as workgroups there are, each with more to do than `before` points
+  /// that it makes beside others.
+  SmallVector<int64_t>
+  choosePartsOfRows(ArrayRef<int64_t> ranges,
+                    ArrayRef<utils::IteratorType> iterators, int64_t before) {
+    int64_t terms = 1, results = 1;
+    for (auto [range, kind] : llvm::zip(ranges, iterators))
+      (kind == utils::IteratorType::parallel ? results : terms) *= range;
+    int64_t least = std::max(leastPoints, 4 * before) / terms;
+    int64_t elements = llvm::PowerOf2Ceil(
+        uint64_t(std::max({int64_t(1), least, results / boxes})));
+    SmallVector<int64_t> sizes = chooseBox(ranges, iterators, elements);
+    // Whole vectors, though the last box has less, rather than equal boxes.
+    constexpr int64_t vector = 4;
+    for (int64_t &size : sizes)
+      if (size > vector && size % vector != 0)
+        size = llvm::PowerOf2Ceil(uint64_t(size));
     return sizes;
   }
 
@@ -292,7 +346,6 @@ private:
   void cutFurther(Operation *root, ArrayRef<int64_t> ranges,
                   ArrayRef<utils::IteratorType> iterators,
                   SmallVector<int64_t> &sizes) {
-    constexpr int64_t leastPoints = 2048;
     int64_t all = reductionPoints(root);
     for (auto [range, kind] : llvm::zip(ranges, iterators))
       if (kind == utils::IteratorType::parallel)

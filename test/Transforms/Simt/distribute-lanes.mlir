@@ -296,16 +296,14 @@ func.func @begun_body(%c: memref<4x8xf32>) attributes {tile.threads} {
 // -----
 
 // With pieces of eight bytes a thread has two neighbours: columns 2t and
-// 2t + 1 of a row of 64. Where a row cannot be cut into pairs, it has one at a
+// 2t + 1 of a row of 64, by one access. Where a row cannot be cut into pairs, it has one at a
 // time.
 // PIECES-LABEL: func.func @pieces_body(
 // PIECES: %[[T:.*]] = gpu.thread_id x
 // PIECES: %[[FROM:.*]] = arith.muli %[[T]], %c2
-// PIECES: %[[X:.*]] = memref.load %{{.*}}[%c0, %[[FROM]]]
-// PIECES: %[[NEXT:.*]] = arith.addi %[[FROM]], %c1
-// PIECES: %[[Y:.*]] = memref.load %{{.*}}[%c0, %[[NEXT]]]
-// PIECES: memref.store %[[X]], %{{.*}}[%c0, %[[FROM]]]
-// PIECES: memref.store %[[Y]], %{{.*}}[%c0, %[[NEXT]]]
+// PIECES: %[[ROW:.*]] = vector.load %{{.*}}[%c0, %[[FROM]]] {alignment = 8 : i64} : memref<1x64xf32>, vector<2xf32>
+// PIECES: vector.store %{{.*}}, %{{.*}}[%c0, %[[FROM]]] {alignment = 8 : i64} : memref<1x64xf32>, vector<2xf32>
+// PIECES-NOT: vector.load
 // PIECES: memref.load %{{.*}}[%c0, %[[T]]]
 // PIECES: arith.addi %[[T]], %c32
 exec.kernel @pieces calls @pieces_body : (memref<1x64xf32>, memref<1x63xf32>) -> (memref<1x64xf32>, memref<1x63xf32>)

@@ -44,6 +44,9 @@ createFormWinogradPass(const MachineModel &machine,
 std::unique_ptr<mlir::Pass>
 createFormDispatchesPass(FormDispatchesPassOptions options,
                          std::shared_ptr<FirstChoices> choices);
+/// Does nothing where `machine` has no threads that take turns.
+std::unique_ptr<mlir::Pass>
+createSplitReductionsPass(const MachineModel &machine);
 std::unique_ptr<mlir::Pass>
 createMergeContractsPass(const MachineModel &machine, bool openSizes);
 /// Companions in the order of their numbers, from 1 on. `hostStandsIn`: what

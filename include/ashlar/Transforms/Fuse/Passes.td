@@ -239,6 +239,39 @@ def FormAttentionPass
   let dependentDialects = ["::ashlar::tile::TileDialect"];
 }
 
+def SplitReductionsPass
+    : Pass<"ashlar-split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Share out long reductions of few results among workgroups";
+  let description = [{
+    Before: `linalg.generic` reductions, alone or with the ops of a softmax or a
+    norm around them. After: where few workgroups would have long rows, and the
+    machine model predicts a gain of a twentieth with all launches counted, a
+    reduction is one of parts of its terms, whose results lie beside each other,
+    and one of these, in their order, with the few terms that are left over.
+    Readers each combine parts for themselves, so that a softmax is three
+    kernels: its maxima of parts, its sums of parts, and the rest.
+
+    What passes from op to op by rows, such as exponentials, and has no room in
+    a workgroup's memory, or would be parts of rows, each reader computes again.
+
+    ```mlir
+    %sum = linalg.generic (i, n) ins(%x) outs(%zero)                // before
+    %parts = linalg.generic (i, p, r) ins(%x at [i, p * 4096 + r])  // after
+    %sum = linalg.generic (i, p) ins(%parts) outs(%zero)
+    ```
+
+    Left alone: machines without threads that take turns, sizes that are not
+    known, reductions that are no single op in any order (the place of a
+    maximum), and what is part of control flow.
+  }];
+  let options = [Option<"machineName", "machine", "std::string", "",
+                        "TARGET:PRESET or a machine file (*.json); otherwise a "
+                        "small made-up machine">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def FormDispatchesPass
     : Pass<"ashlar-form-dispatches", "::mlir::func::FuncOp"> {
   let summary = "Put every op that moves or computes data into a dispatch";
@@ -260,6 +293,9 @@ def FormDispatchesPass
                  Option<"rowBytes", "row-bytes", "int64_t", "32768",
                         "Ops that work row by row join where a row of each "
                         "fits in this many bytes">,
+                 Option<"fewRows", "few-rows", "bool", "false",
+                        "Workgroups have rows, and hold no more of one than "
+                        "what passes from op to op: few rows join as well">,
                  Option<"openSizes", "open-sizes", "bool", "false",
                         "Each call chooses some sizes: what joins must fit the "
                         "largest, whatever divides them">];

@@ -9,6 +9,9 @@
 
 namespace ashlar::exec {
 
+/// On an op that reads a part of its operands alone (unit): elements that its
+/// maps do not come to are others'.
+inline constexpr llvm::StringLiteral readsPartAttrName = "exec.reads_part";
 /// On a kernel, where there are any.
 inline constexpr llvm::StringLiteral unreadBytesAttrName =
     "ashlar.unread_bytes";
