@@ -101,7 +101,7 @@ struct Forward<Result (*)(Given...), name> {
     if constexpr (isCreation || std::is_same_v<Result, Code>)
       if (!releases && !retains && (!function || failsNow(name))) {
         // The caller takes back what a driver may still be using.
-        if (function && called == "clFinish")
+        if (function && (called == "clFinish" || called == "clWaitForEvents"))
           function(given...);
         if constexpr (isCreation) {
           *last = ashlar_opencl_shim.code;
@@ -121,14 +121,6 @@ struct Forward<Result (*)(Given...), name> {
       if (called == "clGetDeviceInfo")
         pretend(std::get<1>(std::tuple<Given...>(given...)),
                 std::get<3>(std::tuple<Given...>(given...)));
-    if constexpr (std::is_same_v<First, EventId> && sizeof...(Given) == 5)
-      if (called == "clGetEventInfo" && result == 0) {
-        auto &state =
-            *static_cast<Code *>(std::get<3>(std::tuple<Given...>(given...)));
-        if (ashlar_opencl_shim.isHanging && state == 0)
-          state = 1; // CL_RUNNING
-        ashlar_opencl_shim.calls -= state > 0;
-      }
     if (called == "clEnqueueCommandBufferKHR")
       ++ashlar_opencl_shim.recorded;
     if constexpr (isCreation) {

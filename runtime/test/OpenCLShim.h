@@ -13,8 +13,7 @@
 namespace ashlar::test {
 
 struct OpenCLShim {
-  /// Calls that can fail so far; what gives back is none, nor is a question
-  /// for an event that has not come.
+  /// Calls that can fail so far; what gives back is none.
   std::atomic<uint64_t> calls{0};
   /// Fails that call, counted from 1, with `code`; 0: none.
   uint64_t failing = 0;
@@ -23,8 +22,6 @@ struct OpenCLShim {
   bool isLost = false;
   /// What failed first, "clFlush"; null: nothing.
   std::atomic<const char *> failed{nullptr};
-  /// No event ever comes.
-  std::atomic<bool> isHanging{false};
   /// Created and not released: contexts, buffers, programs, kernels, queues,
   /// events, shared memory, command buffers.
   static constexpr int kinds = 8;

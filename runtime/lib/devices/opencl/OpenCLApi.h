@@ -140,6 +140,7 @@ constexpr uint64_t queueProfiling = 2;
   F(Code, EnqueueBarrierWithWaitList, (CommandQueue, ASHLAR_OPENCL_WAITS))     \
   F(Code, Flush, (CommandQueue))                                               \
   F(Code, Finish, (CommandQueue))                                              \
+  F(Code, WaitForEvents, (uint32_t, const EventId *))                          \
   F(Code, GetEventInfo, (EventId, uint32_t, size_t, void *, size_t *))         \
   F(Code, GetEventProfilingInfo,                                               \
     (EventId, uint32_t, size_t, void *, size_t *))                             \

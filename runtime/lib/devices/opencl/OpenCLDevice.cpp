@@ -12,7 +12,7 @@ namespace ashlar::runtime {
 using namespace opencl;
 
 OpenCLDevice::~OpenCLDevice() {
-  if (context && !silent)
+  if (context)
     cl.ReleaseContext(context);
 }
 
@@ -44,7 +44,6 @@ Status OpenCLDevice::open(Platform platform, uint32_t ordinal) {
   name = concat("opencl:", ordinal, " (", text(deviceName), ")");
   memoryBytes = number(deviceGlobalMemSize);
   blockBytes = number(deviceMaxMemAllocSize);
-  isProcessor = (number(deviceType) & deviceTypeCpu) != 0;
   roundsDivisions = (number(deviceSingleFpConfig) & correctlyRounded) != 0;
   // Kernels hold addresses of 64 bits.
   if (text(deviceIlVersion).find("SPIR-V") != String::npos &&
@@ -140,8 +139,7 @@ Status OpenCLDevice::allocate(uint64_t size, void *&outBase) {
 }
 
 void OpenCLDevice::free(void *base, uint64_t size) {
-  if (!silent)
-    memory.free(context, base);
+  memory.free(context, base);
   allocated -= size;
 }
 

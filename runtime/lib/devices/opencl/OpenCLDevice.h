@@ -47,18 +47,6 @@ public:
   /// Nobody uses it any more.
   void free(void *base, uint64_t size);
 
-  /// How long a wait goes on, at most.
-  void limitWaits(uint64_t nanoseconds) { mostWait = nanoseconds; }
-  /// Until the event has come or the time is over; where something fails,
-  /// `call` is what. Not within the limit: the device is silent from now on.
-  opencl::Code await(opencl::EventId event, uint64_t timeoutNanoseconds,
-                     bool &came, const char *&call) const;
-  /// It has not answered in time. What it may still be using stays as it is
-  /// until the process ends: memory, queues, kernels, the context.
-  bool isSilent() const { return silent; }
-  /// Of one that is silent, why it is lost.
-  Status silence() const;
-
   /// "clCall failed with CL_CODE on NAME: what to do".
   Status failed(const char *call, opencl::Code code) const;
   /// The same, where nothing but memory can be what is missing.
@@ -79,7 +67,6 @@ public:
   std::optional<opencl::CommandBufferFunctions> recorder;
   bool takesSpir = false;             // instead, LLVM IR of cl_khr_spir
   bool roundsDivisions = false;       // f32, correctly, if it is told to
-  bool isProcessor = false;           // work runs on the host's own threads
   std::unique_ptr<DriverCache> cache; // null: nothing is kept
 
 private:
@@ -87,8 +74,6 @@ private:
 
   uint64_t memoryBytes = 0, blockBytes = 0; // of all, and of one allocation
   std::atomic<uint64_t> allocated{0};       // bytes given out by this object
-  uint64_t mostWait = defaultDeviceWait;    // nanoseconds
-  mutable std::atomic<bool> silent{false};  // see isSilent
 };
 
 /// "CL_OUT_OF_RESOURCES", or "error -9999".

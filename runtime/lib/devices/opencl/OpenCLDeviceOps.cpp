@@ -147,13 +147,6 @@ const DeviceOps openclDeviceOps = {
       deviceOf(device).cache = std::make_unique<DriverCache>(folder, logger);
     },
     "an OpenCL driver that takes SPIR-V",
-    /*rank=*/nullptr,
-    /*takesStreams=*/false,
-    /*external=*/nullptr,
-    /*whyNone=*/nullptr,
-    [](void *device, uint64_t nanoseconds) {
-      deviceOf(device).limitWaits(nanoseconds);
-    },
 };
 
 } // namespace ashlar::runtime

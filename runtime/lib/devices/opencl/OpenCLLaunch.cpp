@@ -111,7 +111,7 @@ Status OpenCLQueue::submit(const Submission &given) {
     } else if (command.kind == Command::Dispatch && command.extent > 0) {
       if (!hasLaunched)
         ASHLAR_RETURN_IF_ERROR(expectFaults(given.control));
-      hasLaunched = mayHang = true;
+      hasLaunched = true;
       EventId event = nullptr;
       const uint64_t handed = trace ? trace->now() : 0;
       ASHLAR_RETURN_IF_ERROR(

@@ -2,8 +2,6 @@
 
 #include "OpenCLQueue.h"
 
-#include <algorithm>
-
 namespace ashlar::runtime {
 
 using namespace opencl;
@@ -12,7 +10,6 @@ static const uint32_t noFault[ASHLAR_OPENCL_STATUS_WORDS] = {};
 
 Status OpenCLQueue::start() {
   Code code = 0;
-  landing = std::make_unique<Landing>();
   queue = cl.CreateCommandQueue(device.context, device.id, 0, &code);
   if (!queue)
     return device.failed("clCreateCommandQueue", code);
@@ -43,11 +40,6 @@ Status OpenCLQueue::profile(bool wanted) {
 OpenCLQueue::~OpenCLQueue() {
   if (fault)
     (void)finish();
-  // What the driver has not ended may still use all of it, for ever.
-  if (device.isSilent()) {
-    (void)landing.release();
-    return;
-  }
   for (const OwnKernel &each : kernels)
     cl.ReleaseKernel(each.object);
   if (fault)
@@ -57,23 +49,18 @@ OpenCLQueue::~OpenCLQueue() {
       cl.ReleaseCommandQueue(each);
 }
 
-/// What is under way ends first, if it ever does: the caller takes its memory
-/// back. Nobody looks for faults any more.
-Status OpenCLQueue::lose(const Status &cause) {
-  (void)waitForAll();
+/// What is under way ends first: the caller takes its memory back. Nobody looks
+/// for faults any more.
+Status OpenCLQueue::lose(const char *call, Code code) {
   pending.drop();
-  return cause;
+  cl.Finish(queue);
+  return device.failed(call, code);
 }
 
 Status OpenCLQueue::copy(CopyKind kind, DeviceAddress to, DeviceAddress from,
                          uint64_t size) {
   if (size == 0)
     return {};
-  // What kernels without an end are in front of would reach the caller's memory
-  // long after that was taken back, on a processor as a fault of this process.
-  if (mayHang &&
-      (kind == CopyKind::Out || (kind == CopyKind::In && device.isProcessor)))
-    ASHLAR_RETURN_IF_ERROR(check(waitForAll()));
   switch (kind) {
   case CopyKind::In:
     return check(device.memory.write(queue, to, from.pointer(), size));
@@ -94,13 +81,13 @@ OpenCLQueue::copyWithin(DeviceAddress to, DeviceAddress from, uint64_t size) {
 }
 
 Code OpenCLQueue::readFault(EventId *outMarker) {
-  return cl.EnqueueReadBuffer(queue, fault, false, 0, sizeof(landing->fault),
-                              landing->fault, 0, nullptr, outMarker);
+  return cl.EnqueueReadBuffer(queue, fault, false, 0, sizeof(seenFault),
+                              seenFault, 0, nullptr, outMarker);
 }
 
 /// After a read of the fault that came behind so many launches.
 Status OpenCLQueue::lookAtFault(uint64_t seenLaunches) {
-  if (!pending.tell(seenLaunches, landing->fault))
+  if (!pending.tell(seenLaunches, seenFault))
     return {};
   return check("clEnqueueWriteBuffer",
                cl.EnqueueWriteBuffer(queue, fault, false, 0, sizeof(noFault),
@@ -112,21 +99,11 @@ Status OpenCLQueue::readBack(DeviceAddress from, void *host, uint64_t size) {
   uint64_t seen = pending.soFar(hasLaunched);
   if (hasLaunched)
     ASHLAR_RETURN_IF_ERROR(check("clEnqueueReadBuffer", readFault(nullptr)));
-  const bool isSmall = size <= sizeof(landing->bytes);
-  auto read = [&](void *to) {
-    return size == 0 ? Status()
-                     : check(device.memory.read(queue, to, from, size,
-                                                /*isBlocking=*/false));
-  };
-  if (isSmall)
-    ASHLAR_RETURN_IF_ERROR(read(landing->bytes));
-  ASHLAR_RETURN_IF_ERROR(check(waitForAll()));
-  if (isSmall) {
-    std::copy_n(landing->bytes, size, static_cast<char *>(host));
-  } else {
-    ASHLAR_RETURN_IF_ERROR(read(host));
-    ASHLAR_RETURN_IF_ERROR(check(waitForAll()));
-  }
+  if (size != 0)
+    ASHLAR_RETURN_IF_ERROR(check(device.memory.read(queue, host, from, size,
+                                                    /*isBlocking=*/true)));
+  else
+    ASHLAR_RETURN_IF_ERROR(check("clFinish", cl.Finish(queue)));
   return lookAtFault(seen);
 }
 

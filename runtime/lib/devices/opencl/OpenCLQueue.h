@@ -33,6 +33,8 @@ private:
   friend class OpenCLQueue;
   /// Null: it was never recorded. The caller releases it.
   opencl::EventId take(OpenCLQueue *&outQueue, uint64_t &outLaunches);
+  opencl::Code await(opencl::EventId marker, uint64_t timeoutNanoseconds,
+                     bool &came, const char *&call) const;
 
   const OpenCLDevice &device; // outlives it
   std::mutex mutex;
@@ -44,8 +46,7 @@ private:
 /// A part of a list, recorded by the driver.
 struct OpenCLGraph {
   ASHLAR_OWN_NEW
-  OpenCLGraph(const OpenCLDevice &device, CommandRange range)
-      : device(device), range(range) {}
+  explicit OpenCLGraph(const OpenCLDevice &device) : device(device) {}
   ~OpenCLGraph() {
     if (commands)
       device.recorder->ReleaseCommandBufferKHR(commands);
@@ -53,7 +54,6 @@ struct OpenCLGraph {
   OpenCLGraph(const OpenCLGraph &) = delete;
 
   const OpenCLDevice &device;               // outlives it
-  const CommandRange range;                 // of the list
   opencl::CommandBuffer commands = nullptr; // null until recorded
 };
 
@@ -117,15 +117,10 @@ private:
   Status lookAtFault(uint64_t seenLaunches);
   /// All that it was given; faults are told.
   Status finish();
-  /// The same, as far as the driver is concerned: OpenCLWait.cpp.
-  Status waitForAll();
-  Status lose(const Status &cause);
+  Status lose(const char *call, opencl::Code code);
   /// OK, or the queue is lost: see `lose`.
-  Status check(const Status &status) {
-    return status.ok() ? status : lose(status);
-  }
   Status check(const char *call, opencl::Code code) {
-    return check(device.check(call, code));
+    return code == 0 ? Status() : lose(call, code);
   }
   Status check(const Called &called) { return check(called.name, called.code); }
 
@@ -146,15 +141,7 @@ private:
   };
   Vector<OwnKernel> kernels; // by address
 
-  /// Where the driver writes by itself, which it keeps if it has no end.
-  struct Landing {
-    ASHLAR_OWN_NEW
-    uint32_t fault[ASHLAR_OPENCL_STATUS_WORDS] = {}; // as the host read it
-    char bytes[256];                                 // of a small read
-  };
-  std::unique_ptr<Landing> landing; // null until started
-  // Kernels, or what it waits for, since the last wait.
-  bool mayHang = false;
+  uint32_t seenFault[ASHLAR_OPENCL_STATUS_WORDS] = {}; // as the host read it
   LaunchFaults<OpenCLTrace> pending; // whose faults nobody has looked at
 };
 

@@ -58,7 +58,7 @@ Status OpenCLQueue::capture(const CommandList &list, CommandRange range,
   if (!device.recorder || !isRecorded(list, range))
     return {};
   ASHLAR_RETURN_IF_ERROR(profile(false));
-  auto made = std::make_unique<OpenCLGraph>(device, range);
+  auto made = std::make_unique<OpenCLGraph>(device);
   Called called = recordKernels(list, range, *made);
   if (called.code == 0) {
     out = std::move(made);
@@ -75,13 +75,9 @@ Status OpenCLQueue::launch(const OpenCLGraph &graph, RunControl &control) {
   // The queue that it was recorded for.
   ASHLAR_RETURN_IF_ERROR(profile(false));
   ASHLAR_RETURN_IF_ERROR(expectFaults(control));
-  mayHang = true;
-  ASHLAR_RETURN_IF_ERROR(
-      check("clEnqueueCommandBufferKHR",
-            device.recorder->EnqueueCommandBufferKHR(0, nullptr, graph.commands,
-                                                     0, nullptr, nullptr)));
-  pending.hand(uint32_t(graph.range.begin), uint32_t(graph.range.end - 1));
-  return {};
+  return check("clEnqueueCommandBufferKHR",
+               device.recorder->EnqueueCommandBufferKHR(
+                   0, nullptr, graph.commands, 0, nullptr, nullptr));
 }
 
 } // namespace ashlar::runtime
