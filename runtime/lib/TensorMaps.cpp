@@ -34,10 +34,11 @@ bool resolveMap(const fb::TensorMap &map, const int64_t *symbols,
         !checkedAdd(last, way, last))
       return false;
   }
-  // Nothing is copied of an empty tensor, but drivers are told of none.
+  // Nothing is copied of a tensor that is empty for some symbols, but drivers
+  // are told of none.
   for (uint32_t i = 0; isEmpty && i < out.rank; ++i)
     out.sizes[i] = 1;
-  return element != 0 && out.strides[0] == element &&
+  return element != 0 && (!isEmpty || symbols) && out.strides[0] == element &&
          (isEmpty || uint64_t(last) <= bytes) && out.swizzle <= most &&
          (out.swizzle & (out.swizzle - 1)) == 0;
 }

@@ -22,13 +22,12 @@
 // Eight warps of 16 rows, and as many keys as their registers hold.
 // WARPS-LABEL: func.func @rows
 // WARPS: levels = [#tile.level<grid block [1, 128, _ | _]>, #tile.level<loop [_, _, _ | 64] order [3]>, #tile.level<group warp [_, 16, _ | _]>]
-// What callers choose the sizes of, threads copy by themselves, and nobody
+// What callers choose the sizes of comes by the engine as well, but nobody
 // shares out its keys.
 // OPEN-LABEL: func.func @rows
-// OPEN-NOT: tma
-// OPEN-NOT: role
 // OPEN-NOT: grid block [1, {{[0-9]+}}, _ | {{[0-9]}}
-// OPEN: by cp.async
+// OPEN: by tma
+// OPEN-SAME: role producer warpgroup x 1 registers 40
 // No unit there has fragments.
 // NONE-LABEL: func.func @rows
 // NONE: tile.attention
