@@ -118,3 +118,18 @@ func.func @softmax(%x: tensor<2x131072xf32>) -> tensor<2x131072xf32> {
   } -> tensor<2x131072xf32>
   return %y : tensor<2x131072xf32>
 }
+
+// -----
+
+// The dims of a window are dims of no operand's memory, and are not joined.
+// CHECK-LABEL: func.func @window
+// CHECK-NOT: tensor.collapse_shape
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]
+func.func @window(%x: tensor<2x8x8x16xf32>, %k: tensor<2x2xf32>, %z: tensor<2x4x4x16xf32>) -> tensor<2x4x4x16xf32> {
+  %s = linalg.generic {indexing_maps = [affine_map<(n, h, w, c, r, s) -> (n, h * 2 + r, w * 2 + s, c)>, affine_map<(n, h, w, c, r, s) -> (r, s)>, affine_map<(n, h, w, c, r, s) -> (n, h, w, c)>], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%x, %k : tensor<2x8x8x16xf32>, tensor<2x2xf32>) outs(%z : tensor<2x4x4x16xf32>) {
+  ^bb0(%a: f32, %unread: f32, %b: f32):
+    %m = arith.maximumf %b, %a : f32
+    linalg.yield %m : f32
+  } -> tensor<2x4x4x16xf32>
+  return %s : tensor<2x4x4x16xf32>
+}
