@@ -64,8 +64,16 @@ public:
   explicit Keeper(const std::map<Operation *, int64_t> &sized) : sized(sized) {}
 
   void visit(Operation &op) {
-    if (op.hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(&op) ||
-        !hangsOnConstants(op))
+    if (op.hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(&op))
+      return;
+    // A tensor without elements is known, but not how large others are that a
+    // caller chooses its other dims for.
+    if (sized.count(&op) && isEmpty(op)) {
+      op.setDiscardableAttr(sizedAttrName, UnitAttr::get(op.getContext()));
+      evaluator.assume(op.getResult(0), {});
+      return;
+    }
+    if (!hangsOnConstants(op))
       return;
     constants.insert(&op);
     if (op.getNumResults() != 1 || !sized.count(&op) ||
@@ -79,6 +87,13 @@ public:
   }
 
 private:
+  static bool isEmpty(Operation &op) {
+    auto type = op.getNumResults() == 1
+                    ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
+                    : RankedTensorType();
+    return type && type.hasStaticShape() && type.getNumElements() == 0;
+  }
+
   /// Of an op that is merged with others, what it does with its indices stays.
   void keepApart(Operation &op) {
     auto mark =

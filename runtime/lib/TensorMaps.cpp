@@ -36,8 +36,11 @@ bool resolveMap(const fb::TensorMap &map, const int64_t *symbols,
   }
   // Nothing is copied of a tensor that is empty for some symbols, but drivers
   // are told of none.
-  for (uint32_t i = 0; isEmpty && i < out.rank; ++i)
+  for (uint32_t i = 0; isEmpty && i < out.rank; ++i) {
     out.sizes[i] = 1;
+    if (i != 0)
+      out.strides[i] = 16; // the least that they take
+  }
   return element != 0 && (!isEmpty || symbols) && out.strides[0] == element &&
          (isEmpty || uint64_t(last) <= bytes) && out.swizzle <= most &&
          (out.swizzle & (out.swizzle - 1)) == 0;

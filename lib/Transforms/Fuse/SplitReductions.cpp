@@ -175,11 +175,8 @@ private:
     Way way = chooser.choose();
     if (way.parts == 1 && !way.recomputes)
       return;
-    if (way.recomputes && group.bytesPassed() != 0) {
-      SmallVector<Location> before;
-      if (!recomputeRows(group))
-        return;
-    }
+    if (way.recomputes && group.bytesPassed() != 0 && !recomputeRows(group))
+      return;
     if (way.parts == 1)
       return;
     SmallVector<linalg::GenericOp> sums = group.reductions();

@@ -43,6 +43,7 @@ static OpFoldResult endOf(OpFoldResult offset, OpFoldResult size, int64_t box,
   if (!least)
     return {};
   AffineMap map = least.getMap();
+  OpFoldResult found;
   for (AffineExpr expr : map.getResults()) {
     if (expr == b.getAffineConstantExpr(box))
       continue;
@@ -59,14 +60,24 @@ static OpFoldResult endOf(OpFoldResult offset, OpFoldResult size, int64_t box,
     affine::canonicalizeMapAndOperands(&sum, &operands);
     sum = simplifyAffineMap(sum); // which may leave some without a use
     affine::canonicalizeMapAndOperands(&sum, &operands);
-    AffineExpr found = sum.getResult(0);
-    if (auto constant = dyn_cast<AffineConstantExpr>(found))
-      return b.getIndexAttr(constant.getValue());
-    if (operands.size() == 1 && isa<AffineDimExpr, AffineSymbolExpr>(found) &&
-        sizeAttrOf(operands[0]))
-      return findSize(operands[0]);
+    AffineExpr place = sum.getResult(0);
+    OpFoldResult one;
+    if (auto constant = dyn_cast<AffineConstantExpr>(place))
+      one = b.getIndexAttr(constant.getValue());
+    else if (operands.size() == 1 &&
+             isa<AffineDimExpr, AffineSymbolExpr>(place) &&
+             sizeAttrOf(operands[0]))
+      one = findSize(operands[0]);
+    if (!one || one == found)
+      continue;
+    auto now = getConstantIntValue(one);
+    auto before = found ? getConstantIntValue(found) : std::nullopt;
+    if (found && (!before || !now)) // whichever a caller makes the smaller
+      return {};
+    if (!found || *now < *before)
+      found = one;
   }
-  return {};
+  return found;
 }
 
 /// Whether the view is of all from the beginning on, as its sizes count.
