@@ -95,9 +95,8 @@ linalg::GenericOp ashlar::joinDims(linalg::GenericOp op) {
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   // The dims of a window are places of no operand.
-  if (!llvm::all_of(maps, [](AffineMap map) {
-        return map.isProjectedPermutation();
-      }))
+  if (!llvm::all_of(maps,
+                    [](AffineMap map) { return map.isProjectedPermutation(); }))
     return {};
   SmallVector<ReassociationIndices> groups;
   bool joins = false;
