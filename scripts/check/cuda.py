@@ -42,7 +42,7 @@ REFUSAL = re.compile(r"PTX has no function '\w+'|no memory for \d+ bytes")
 # Products and convolutions of each matrix unit and type.
 UNITS = {"plain": 4, "quick": 1, "full": 40}
 # Attentions that are assembled alone.
-ATTENTIONS = {"plain": 16, "quick": 6, "full": 0}  # all
+ATTENTIONS = {"plain": 10, "quick": 4, "full": 0}  # all
 MODELS = {"plain": ["hey_jarvis"], "quick": [],
           "full": ["hey_jarvis", "ppocr_cls", "minilm_l6", "mobilenet_v2"]}
 ASSEMBLED = {"plain": ["ppocr_cls", "minilm_l6", "mobilenet_v2"],

@@ -27,7 +27,7 @@
 // OPEN-LABEL: func.func @rows
 // OPEN-NOT: grid block [1, {{[0-9]+}}, _ | {{[0-9]}}
 // OPEN: by tma
-// OPEN-SAME: role producer warpgroup x 1 registers 40
+// OPEN-SAME: role producer warp x 1
 // No unit there has fragments.
 // NONE-LABEL: func.func @rows
 // NONE: tile.attention
