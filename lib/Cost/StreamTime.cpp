@@ -4,9 +4,13 @@
 
 using namespace ashlar;
 
-static int64_t threadsOfGroup(const MachineModel &machine) {
+int64_t ashlar::threadsOfGroup(const MachineModel &machine) {
   return std::max<int64_t>(1, machine.countOf("lane")) *
          std::max<int64_t>(1, machine.countOf("group"));
+}
+
+int64_t ashlar::mostPassedByRows(const MachineModel &machine) {
+  return machine.nearest().bytesOfPart() * 15 / 16;
 }
 
 int64_t ashlar::residentGroups(const MachineModel &machine, int64_t nearBytes) {
@@ -22,7 +26,7 @@ int64_t ashlar::residentGroups(const MachineModel &machine, int64_t nearBytes) {
 double ashlar::streamCycles(const MachineModel &machine, double bytes,
                             int64_t groups, int64_t nearBytes) {
   /// Two loads of 16 bytes, which a thread waits for before it asks for more:
-  /// an H200 brought 22 GB/s to each of 64 and of 128 workgroups of 256 threads
+  /// a GPU brought 22 GB/s to each of 64 and of 128 workgroups of 256 threads
   /// that added columns (benchmarks/results/gpu.md), this is 18.
   constexpr int64_t bytesOfThread = 32;
   int64_t workers = std::clamp<int64_t>(

@@ -68,11 +68,8 @@ public:
       return;
     // A tensor without elements is known, but not how large others are that a
     // caller chooses its other dims for.
-    if (sized.count(&op) && isEmpty(op)) {
-      op.setDiscardableAttr(sizedAttrName, UnitAttr::get(op.getContext()));
-      evaluator.assume(op.getResult(0), {});
-      return;
-    }
+    if (sized.count(&op) && isEmpty(op))
+      return keep(op);
     if (!hangsOnConstants(op))
       return;
     constants.insert(&op);
@@ -80,13 +77,17 @@ public:
         isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp>(op) ||
         isOneNumber(op))
       return;
-    op.setDiscardableAttr(sizedAttrName, UnitAttr::get(op.getContext()));
     keepApart(op);
-    // Nor is what it leads to known.
-    evaluator.assume(op.getResult(0), {});
+    keep(op);
   }
 
 private:
+  /// As no constant; nor is what it leads to known.
+  void keep(Operation &op) {
+    op.setDiscardableAttr(sizedAttrName, UnitAttr::get(op.getContext()));
+    evaluator.assume(op.getResult(0), {});
+  }
+
   static bool isEmpty(Operation &op) {
     auto type = op.getNumResults() == 1
                     ? dyn_cast<RankedTensorType>(op.getResult(0).getType())

@@ -16,11 +16,8 @@ namespace {
 class GpuFailing : public Served {
 protected:
   void SetUp() override {
-    if (std::string why = whyNoGpu(); !why.empty())
+    if (std::string why = whyNoDouble(driver); !why.empty())
       GTEST_SKIP() << why;
-    driver = findGpuDouble();
-    if (!driver)
-      GTEST_SKIP() << noDouble;
     start(0, 0, false);
     misusesBefore = driver->misuses;
     driver->isMisuseFailure = true;

@@ -22,10 +22,7 @@ namespace {
 class GpuGraphs : public RuntimeTest {
 protected:
   void SetUp() override {
-    driver = findGpuDouble();
-    if (!driver)
-      GTEST_SKIP() << noDouble;
-    if (std::string why = whyNoGpu(); !why.empty())
+    if (std::string why = whyNoDouble(driver); !why.empty())
       GTEST_SKIP() << why;
     void *library = dlopen(gpuLibrary, RTLD_NOW);
     hasGraphs =

@@ -31,6 +31,14 @@ inline std::string whyNoGpu() { return whyNoCuda(); }
 inline CudaDouble *findGpuDouble() { return findDouble(); }
 #endif
 
+/// Why a test is skipped, or nothing: then `driver` is the double.
+inline std::string whyNoDouble(CudaDouble *&driver) {
+  std::string why = whyNoGpu();
+  if (why.empty() && !(driver = findGpuDouble()))
+    why = noDouble;
+  return why;
+}
+
 /// "cuStreamQuery" and "hipStreamQuery" begin with "StreamQuery".
 inline bool isCall(const char *name, const char *begin) {
   return std::strncmp(name + std::strlen(gpuPrefix), begin,

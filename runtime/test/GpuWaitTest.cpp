@@ -24,11 +24,8 @@ constexpr uint64_t limit = 300'000'000; // nanoseconds
 class GpuHangs : public Served {
 protected:
   void SetUp() override {
-    if (std::string why = whyNoGpu(); !why.empty())
+    if (std::string why = whyNoDouble(driver); !why.empty())
       GTEST_SKIP() << why;
-    driver = findGpuDouble();
-    if (!driver)
-      GTEST_SKIP() << noDouble;
     driver->isMisuseFailure = true;
     driver->start(0, 0, false);
     runtimeOptions.device_wait_ns = limit;

@@ -59,26 +59,33 @@ def compare(build, compiled, module, arguments):
     return None, line
 
 
-def hold_open(build, model, work):
-    """The same, where the caller chooses sizes."""
-    module = work / f"{model.name}-open.ash"
+def calls_at(model, path, work, choose):
+    """Of a model of open_models.TABLE: flags of the compiler, and calls of
+    hold-to-contract at those of its five sizes that `choose` takes."""
     dims, shapes, *rest = open_models.TABLE[model.name]
     below, given = (dict(d) for d in (*rest, {}, {})[:2])
     ranges = open_models.read_ranges(dims)
     random = np.random.default_rng(1)
+    inputs, flags = open_models.open_inputs(path, shapes, ranges)
     calls = []
+    for number, point in enumerate(choose(five_sizes(ranges))):
+        calls.append("--at")
+        for i, (name, values) in enumerate(open_models.values_at(
+                inputs, point, below, given, random).items()):
+            file = work / f"{model.name}-{number}-{i}.npy"
+            np.save(file, values)
+            calls.append(f"{name}={file}")
+    return [f"--dim={dims}", *flags], calls
+
+
+def hold_open(build, model, work):
+    """The same, where the caller chooses sizes."""
+    module = work / f"{model.name}-open.ash"
     with model.prepare(work) as path:
-        inputs, flags = open_models.open_inputs(path, shapes, ranges)
-        for number, point in enumerate(five_sizes(ranges)):
-            calls.append("--at")
-            for i, (name, values) in enumerate(open_models.values_at(
-                    inputs, point, below, given, random).items()):
-                file = work / f"{number}-{i}.npy"
-                np.save(file, values)
-                calls.append(f"{name}={file}")
+        flags, calls = calls_at(model, path, work, lambda points: points)
         compiled = limit_cpu.run(
             [build / "bin" / "ashlar-compile", path, "-o", module, "--quiet",
-             f"--dim={dims}", *flags], seconds=600)
+             *flags], seconds=600)
     return compare(build, compiled, module, calls)
 
 

@@ -3,13 +3,10 @@
 what is allocated is what the module says, to the byte; see
 test/Integration/contract/HoldDevice.cpp."""
 
-import sys
-
 import numpy as np
 
-from on_device import ROOT, call, first_error, why_not_held
-
-sys.path[:0] = [str(ROOT / "test" / "Integration"), str(ROOT / "benchmarks")]
+import contract  # which knows where model_list.py is
+from on_device import call, first_error, why_not_held
 
 
 def compile_for(tools, target, path, module, *flags):
@@ -49,34 +46,18 @@ def hold_model(build, target, device, model, work, runs):
 def hold_open(build, target, device, model, work):
     """Two sessions where calls choose sizes: a device's memory does not grow in
     place, so it is that of the largest from the first call on."""
-    import open_models
-    from open_rows import five_sizes
     module = work / f"{model.name}-open-memory.ash"
-    dims, shapes, *rest = open_models.TABLE[model.name]
-    below, given = (dict(d) for d in (*rest, {}, {})[:2])
-    ranges = open_models.read_ranges(dims)
-    random = np.random.default_rng(1)
-    calls = []
     with model.prepare(work) as path:
-        inputs, flags = open_models.open_inputs(path, shapes, ranges)
-        points = five_sizes(ranges)
-        for number, point in enumerate((points[0], points[-1])):
-            calls.append("--at")
-            for i, (name, values) in enumerate(open_models.values_at(
-                    inputs, point, below, given, random).items()):
-                file = work / f"memory-{number}-{i}.npy"
-                np.save(file, values)
-                calls.append(f"{name}={file}")
-        why = compile_for(build / "bin", target, path, module,
-                          f"--dim={dims}", *flags)
+        flags, calls = contract.calls_at(
+            model, path, work, lambda points: (points[0], points[-1]))
+        why = compile_for(build / "bin", target, path, module, *flags)
     return why or hold(build, device, module, *calls)
 
 
 def check_memory(build, target, device, names, running, opened, work, counts):
     """Models by name, of which those in `running` run; `opened`: of open
     sizes."""
-    import model_list
-    for model in model_list.all_models():
+    for model in contract.model_list.all_models():
         if model.name in names:
             counts.must(f"memory of {model.name} on {target}", hold_model(
                 build, target, device, model, work, model.name in running))

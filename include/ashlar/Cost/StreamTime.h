@@ -9,6 +9,13 @@
 
 namespace ashlar {
 
+/// Of a workgroup of a machine with lanes.
+int64_t threadsOfGroup(const MachineModel &machine);
+
+/// Bytes that ops of a workgroup's rows may pass on to each other: the rest of
+/// its memory is for what its threads exchange.
+int64_t mostPassedByRows(const MachineModel &machine);
+
 /// Workgroups of such a kernel that a worker has at a time, each with so many
 /// bytes of the memory that programs place data in.
 int64_t residentGroups(const MachineModel &machine, int64_t nearBytes = 0);

@@ -22,7 +22,7 @@ struct TargetRequest {
   std::string preset; ///< "host"; empty: the target's default
   /// Further devices that the program runs on.
   std::vector<TargetRequest> companions = {};
-  bool hasEmptyPreset = false; ///< "cuda:", which is refused
+  bool hasEmptyPreset = false; ///< "TARGET:", which is refused
 };
 
 /// A size that the caller chooses with each call: N=1..8; H=64..960:32, of

@@ -24,6 +24,14 @@ static Value wordOf(Value value, int64_t bits) {
                                                               : Value();
 }
 
+/// Two of f32 as a word of two of `type`.
+static Value roundPair(PtxWriter &w, Value low, Value high, Type type) {
+  return w.write(type.isBF16() ? "cvt.rn.bf16x2.f32 $0, $1, $2;"
+                               : "cvt.rn.f16x2.f32 $0, $1, $2;",
+                 "=r,f,f", {high, low}, w.b.getI32Type(),
+                 /*isOrdered=*/false)[0];
+}
+
 Value ashlar::cuda::packPair(PtxWriter &w, Value low, Value high) {
   if (Value word = wordOf(high, 16); word && word == wordOf(low, 0))
     return word;
@@ -35,10 +43,7 @@ Value ashlar::cuda::packPair(PtxWriter &w, Value low, Value high) {
   };
   Value first = source(low), second = source(high);
   if (first && second)
-    return w.write(low.getType().isBF16() ? "cvt.rn.bf16x2.f32 $0, $1, $2;"
-                                          : "cvt.rn.f16x2.f32 $0, $1, $2;",
-                   "=r,f,f", {second, first}, w.b.getI32Type(),
-                   /*isOrdered=*/false)[0];
+    return roundPair(w, first, second, low.getType());
   auto bits = [&](Value value) -> Value {
     value = arith::BitcastOp::create(w.b, w.b.getI16Type(), value);
     return arith::ExtUIOp::create(w.b, w.b.getI32Type(), value);
@@ -168,15 +173,12 @@ void ashlar::cuda::roundPairs(Operation *kernel) {
         continue;
       }
       PtxWriter w(first);
-      // packPair looks for what is rounded.
-      auto later = cast<arith::TruncFOp>(w.b.insert(op->clone()));
-      auto both =
-          unpackPair(w.b, op.getLoc(), packPair(w, first, later), op.getType());
-      first.replaceAllUsesWith(both.first);
-      op.replaceAllUsesWith(both.second);
-      for (Operation *each :
-           {later.getOperation(), first.getOperation(), op.getOperation()})
-        each->erase();
+      Value word = roundPair(w, first.getIn(), op.getIn(), op.getType());
+      auto [low, high] = unpackPair(w.b, op.getLoc(), word, op.getType());
+      first.replaceAllUsesWith(low);
+      op.replaceAllUsesWith(high);
+      first.erase();
+      op.erase();
       first = {};
     }
   });

@@ -112,8 +112,8 @@ private:
     // A third of a thread's registers is for addresses and what comes and goes,
     // a quarter where others copy: with less, ptxas spills.
     int64_t all = mostOfThread(), most = engine ? all * 3 / 4 : all * 2 / 3;
-    // Ends of open sizes take registers, too: with 128 keys ptxas spills some
-    // bytes of most forms.
+    // Ends of open sizes take registers, too: with 128 keys most forms
+    // keep some bytes in memory.
     int64_t largest = openSizes && engine ? 64 : 128;
     for (int64_t one : {128, 64, 32, 16})
       if (one % unit->k == 0 && one <= largest && registersOf(one) <= most &&

@@ -26,7 +26,7 @@ namespace ashlar {
 namespace {
 /// Points that the threads of a workgroup have at a time.
 int64_t pointsAtOnce(const MachineModel &machine) {
-  return 8 * machine.countOf("lane") * machine.countOf("group");
+  return 8 * threadsOfGroup(machine);
 }
 
 /// Results that a workgroup makes together, since they lie side by side in what
@@ -73,7 +73,7 @@ public:
 
   Way choose() {
     int64_t passed = group.bytesPassed();
-    const Way one = inOne(passed > mostPassed());
+    const Way one = inOne(passed > mostPassedByRows(machine));
     if (!llvm::all_of(sums, hasParts))
       return one;
     Way best = one;
@@ -102,10 +102,6 @@ public:
     return {1, recomputes,
             launch + stream(read + group.bytesWritten(), groups(),
                             recomputes ? 0 : group.bytesPassed())};
-  }
-  /// What is passed on by rows must have room for what threads exchange.
-  int64_t mostPassed() const {
-    return machine.nearest().bytesOfPart() * 15 / 16;
   }
 
 private:
@@ -196,8 +192,8 @@ private:
         << remark::metric("Microseconds", microseconds(way)) << " us, by one "
         << "kernel "
         << remark::metric("MicrosecondsInOne",
-                          microseconds(chooser.inOne(group.bytesPassed() >
-                                                     chooser.mostPassed())))
+                          microseconds(chooser.inOne(
+                              group.bytesPassed() > mostPassedByRows(machine))))
         << " us";
     // From the last on: each reader that there is in the end combines for
     // itself.

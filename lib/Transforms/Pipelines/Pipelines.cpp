@@ -3,6 +3,7 @@
 // Which passes a stage is made of; no other list has them, but for the end of
 // `tile`, which belongs to the target.
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
+#include "ashlar/Cost/StreamTime.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "ashlar/Transforms/Place/Passes.h"
 #include "ashlar/Transforms/Precision/Passes.h"
@@ -209,7 +210,7 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   }
   if (all && groups && shared && !options.openSizes) {
     dispatches.fewRows = true;
-    dispatches.rowBytes = options.machine.nearest().bytesOfPart() * 15 / 16;
+    dispatches.rowBytes = mostPassedByRows(options.machine);
     function.addPass(createSplitReductionsPass(options.machine));
   }
   function.addPass(createFormDispatchesPass(dispatches, options.choices));

@@ -150,17 +150,19 @@ static void addBarriersBehindRings(func::FuncOp kernel) {
   });
 }
 
+/// More places than a thread has side by side.
+static constexpr int64_t anyPlaces = int64_t(1) << 32;
+
 /// Of a memory that rows of accumulators lie side by side in: a power of two of
 /// which all places are multiples where rows of the memory begin.
 static int64_t evenPlaces(Value memory, AffineMap map) {
-  constexpr int64_t any = int64_t(1) << 32;
   auto type = dyn_cast<MemRefType>(baseOf(memory).getType());
   if (!type || type.getMemorySpace() || type.getRank() < 2 ||
       map.getNumResults() == 0 ||
       !map.getResults().back().isFunctionOfDim(map.getNumDims() - 1) ||
       llvm::all_of(type.getShape().drop_back(),
                    [](int64_t size) { return size == 1; }))
-    return any;
+    return anyPlaces;
   int64_t row = type.getShape().back();
   return ShapedType::isDynamic(row) ? 1 : row & -row;
 }
@@ -169,7 +171,7 @@ static int64_t evenPlaces(Value memory, AffineMap map) {
 /// any place is read element by element, and neighbours are neighbouring
 /// threads' then.
 static int64_t evenRows(func::FuncOp kernel) {
-  int64_t most = -1, even = int64_t(1) << 32;
+  int64_t most = -1, even = anyPlaces;
   bool hasProducts = false;
   auto note = [&](Value memory, AffineMap map) {
     auto type = dyn_cast<MemRefType>(baseOf(memory).getType());
@@ -194,7 +196,7 @@ static int64_t evenRows(func::FuncOp kernel) {
     if (auto drain = dyn_cast<tile::DrainOp>(op))
       note(drain.getTarget(), drain.getMap(drain.getMaps().size() - 1));
   });
-  return hasProducts ? int64_t(1) << 32 : even;
+  return hasProducts ? anyPlaces : even;
 }
 
 /// How many elements make a piece of so many bytes, of the narrowest type in

@@ -5,6 +5,7 @@
 // is needed twice: Milakov and Gimelshein, "Online normalizer calculation for
 // softmax", 2018.
 #include "AttentionWriter.h"
+#include "BoxView.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -146,13 +147,7 @@ AttentionWriter::State AttentionWriter::loop(const State &before,
         llvm::SaveAndRestore inside(b, inner);
         OpFoldResult existing;
         if (all)
-          existing = affine::makeComposedFoldedAffineMin(
-              b, loc,
-              AffineMap::get(1, 1,
-                             {b.getAffineConstantExpr(count),
-                              b.getAffineSymbolExpr(0) - b.getAffineDimExpr(0)},
-                             b.getContext()),
-              {key, all});
+          existing = countBefore(b, loc, count, key, all);
         State next = step({carried[0], carried[1], carried[2]}, keyDim, key,
                           count, existing);
         scf::YieldOp::create(b, at,

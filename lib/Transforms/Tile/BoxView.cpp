@@ -17,6 +17,17 @@ AffineExpr ashlar::lineOf(AffineExpr expr, ArrayRef<unsigned> dims,
   return line;
 }
 
+OpFoldResult ashlar::countBefore(OpBuilder &b, Location loc, int64_t box,
+                                 OpFoldResult at, OpFoldResult end) {
+  return affine::makeComposedFoldedAffineMin(
+      b, loc,
+      AffineMap::get(1, 1,
+                     {b.getAffineConstantExpr(box),
+                      b.getAffineSymbolExpr(0) - b.getAffineDimExpr(0)},
+                     b.getContext()),
+      {at, end});
+}
+
 BoxView ashlar::viewOfBox(
     ImplicitLocOpBuilder &b, Value memory, AffineMap map,
     ArrayRef<OpFoldResult> at, ArrayRef<unsigned> dims,

@@ -20,6 +20,11 @@ struct BoxView {
 mlir::AffineExpr lineOf(mlir::AffineExpr expr, llvm::ArrayRef<unsigned> dims,
                         int64_t begin, int64_t step = 1);
 
+/// Of so many points from `at` on, those in front of `end`.
+mlir::OpFoldResult countBefore(mlir::OpBuilder &b, mlir::Location loc,
+                               int64_t box, mlir::OpFoldResult at,
+                               mlir::OpFoldResult end);
+
 /// Of a box that begins at `at`, a place for each dim of `map`, and is as long
 /// as `extents` along `dims`, standing still along all others. `countIn` says
 /// how many of the points of a dim exist, or null where all do; `lengthOf`, if

@@ -10,26 +10,14 @@
 using namespace mlir;
 using namespace ashlar;
 
-/// Of so many points from `at` on, those in front of `end`.
-static OpFoldResult countBefore(ImplicitLocOpBuilder &b, int64_t box,
-                                OpFoldResult at, OpFoldResult end) {
-  return affine::makeComposedFoldedAffineMin(
-      b, b.getLoc(),
-      AffineMap::get(1, 1,
-                     {b.getAffineConstantExpr(box),
-                      b.getAffineSymbolExpr(0) - b.getAffineDimExpr(0)},
-                     b.getContext()),
-      {at, end});
-}
-
 OpFoldResult ContractExpander::countIn(unsigned d) {
-  return hasEdge(d) ? countBefore(b, box[d], at[d], extentOf(d))
+  return hasEdge(d) ? countBefore(b, b.getLoc(), box[d], at[d], extentOf(d))
                     : OpFoldResult();
 }
 
 OpFoldResult ContractExpander::countIn(tile::OperandKind operand, unsigned d) {
   Value end = ends[unsigned(operand)][d];
-  return end ? countBefore(b, box[d], at[d], end) : countIn(d);
+  return end ? countBefore(b, b.getLoc(), box[d], at[d], end) : countIn(d);
 }
 
 bool ContractExpander::endsBefore(tile::OperandKind operand) {

@@ -161,15 +161,8 @@ private:
 
   /// How many points of the present tile exist; null: all.
   OpFoldResult countIn(unsigned d) {
-    if (!hasEdge(d))
-      return {};
-    return affine::makeComposedFoldedAffineMin(
-        b, b.getLoc(),
-        AffineMap::get(1, 1,
-                       {b.getAffineConstantExpr(tiles[d]),
-                        b.getAffineSymbolExpr(0) - b.getAffineDimExpr(0)},
-                       b.getContext()),
-        {at[d], extents[d]});
+    return hasEdge(d) ? countBefore(b, b.getLoc(), tiles[d], at[d], extents[d])
+                      : OpFoldResult();
   }
 
   /// Of the present tile.

@@ -10,57 +10,30 @@
 // random inputs where none are given; without any, a session takes at once all
 // that its calls would need.
 
-#include "TensorFile.h"
-#include "ashlar/runtime/api.h"
+#include "Holding.h"
 #include "cuda/CudaDouble.h"
 
 #include <cinttypes>
-#include <cstdio>
-#include <cstring>
 #include <dlfcn.h>
-#include <map>
-#include <string>
 
+using namespace ashlar::test;
 using namespace ashlar::tools;
-using ashlar::test::CudaDouble;
 
 namespace {
-struct Breach {
-  std::string what;
-};
-
-void check(ashlar_status_t status) {
-  if (status.code != ASHLAR_OK)
-    throw Breach{status.message};
-}
-
 /// What an open GPU has for itself: docs/memory-contract.md.
 constexpr uint64_t openBytes = 4096;
 constexpr uint32_t threads = 2;
-
-using Files = std::map<std::string, std::string>;
 
 /// Of one entry, at its largest where nobody gives another.
 class Arguments {
 public:
   Arguments(const ashlar_entry_t *entry, const Files &files) {
     for (size_t i = 0; i < ashlar_entry_input_count(entry); ++i) {
-      ashlar_tensor_info_t info = ASHLAR_TENSOR_INFO_INIT;
-      check(ashlar_entry_input(entry, i, &info));
-      auto file = files.find(info.name);
-      memory.push_back(
-          file != files.end()
-              ? readTensorFile(file->second)
-              : randomTensor(info.name, 1, info.type,
-                             {info.maximum, info.maximum + info.rank}));
+      memory.push_back(inputOf(entry, i, files));
       inputs.push_back(memory.back().view());
     }
     for (size_t i = 0; i < ashlar_entry_output_count(entry); ++i) {
-      ashlar_tensor_info_t info = ASHLAR_TENSOR_INFO_INIT;
-      check(ashlar_entry_output(entry, i, &info));
-      memory.emplace_back(
-          info.type,
-          std::vector<int64_t>{info.maximum, info.maximum + info.rank});
+      memory.push_back(outputOf(entry, i));
       outputs.push_back(memory.back().view());
     }
   }
@@ -209,14 +182,5 @@ int main(int argc, char **argv) {
     std::printf("the driver double is not in LD_LIBRARY_PATH\n");
     return 1;
   }
-  try {
-    hold(*driver, argv[1], argv[2], calls);
-  } catch (const Breach &breach) {
-    std::printf("%s: breach: %s\n", argv[2], breach.what.c_str());
-    return 1;
-  } catch (const std::exception &error) {
-    std::printf("%s: %s\n", argv[2], error.what());
-    return 1;
-  }
-  return 0;
+  return endOf(argv[2], [&] { hold(*driver, argv[1], argv[2], calls); });
 }

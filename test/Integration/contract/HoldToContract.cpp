@@ -11,17 +11,13 @@
 // With --at it is a module of open sizes, whose memory is allocated when a call
 // says its sizes: each is a call, held to the contract of these sizes.
 
-#include "TensorFile.h"
-#include "ashlar/runtime/api.h"
+#include "Holding.h"
 
 #include <atomic>
 #include <cerrno>
 #include <cinttypes>
-#include <cstdio>
 #include <cstring>
 #include <malloc.h>
-#include <map>
-#include <string>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -79,18 +75,10 @@ void *mmap(void *where, size_t bytes, int protection, int flags, int file,
 }
 }
 
+using namespace ashlar::test;
 using namespace ashlar::tools;
 
 namespace {
-struct Breach {
-  std::string what;
-};
-
-void check(ashlar_status_t status) {
-  if (status.code != ASHLAR_OK)
-    throw Breach{status.message};
-}
-
 void expect(const char *what, uint64_t found, uint64_t contract) {
   if (found != contract)
     throw Breach{std::string(what) + ": the budget counts " +
@@ -167,28 +155,17 @@ public:
   ashlar_contract_t contract = ASHLAR_CONTRACT_INIT;
 };
 
-using Files = std::map<std::string, std::string>;
-
 /// Arguments of one call. `offset`: bytes by which they miss their alignment.
 class Arguments {
 public:
   Arguments(const ashlar_entry_t *entry, const Files &files, size_t offset) {
     for (size_t i = 0; i < ashlar_entry_input_count(entry); ++i) {
-      ashlar_tensor_info_t info = ASHLAR_TENSOR_INFO_INIT;
-      check(ashlar_entry_input(entry, i, &info));
-      auto file = files.find(info.name);
-      Tensor values =
-          file != files.end()
-              ? readTensorFile(file->second)
-              : randomTensor(info.name, 1, info.type,
-                             {info.maximum, info.maximum + info.rank});
+      Tensor values = inputOf(entry, i, files);
       inputs.push_back(place(values.view(), offset));
       std::memcpy(inputs.back().data, values.data(), values.bytes());
     }
     for (size_t i = 0; i < ashlar_entry_output_count(entry); ++i) {
-      ashlar_tensor_info_t info = ASHLAR_TENSOR_INFO_INIT;
-      check(ashlar_entry_output(entry, i, &info));
-      Tensor room(info.type, {info.maximum, info.maximum + info.rank});
+      Tensor room = outputOf(entry, i);
       outputs.push_back(place(room.view(), offset));
     }
     given = outputs;
@@ -353,19 +330,12 @@ int main(int argc, char **argv) {
     else
       calls.back()[text.substr(0, equals)] = text.substr(equals + 1);
   }
-  try {
+  return endOf(argv[1], [&] {
     if (calls.size() == 1)
       hold(argv[1], calls.front());
     for (size_t i = 1; i < calls.size(); ++i)
       holdAt(argv[1], calls[i]);
     if (calls.size() > 1)
       holdToLimit(argv[1], Tenant(argv[1], ASHLAR_UNLIMITED).contract);
-  } catch (const Breach &breach) {
-    std::printf("%s: breach: %s\n", argv[1], breach.what.c_str());
-    return 1;
-  } catch (const std::exception &error) {
-    std::printf("%s: %s\n", argv[1], error.what());
-    return 1;
-  }
-  return 0;
+  });
 }

@@ -27,7 +27,8 @@ def ExpandAttentionPass
     largest score so far, the sum of exponentials and the weighted sums grow
     (online softmax). Where sizes are values, tiles are as large at the ends as
     elsewhere, operands end there, keys beyond have no weight, and the loop goes
-    over keys that some row of the part sees. One whose groups hold scores and sums stays as it is.
+    over keys that some row of the part sees. One whose groups hold scores and
+    sums stays as it is.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect",
                            "::mlir::linalg::LinalgDialect",
