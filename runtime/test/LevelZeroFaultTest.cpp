@@ -53,7 +53,7 @@ protected:
   static bool isSilent(const std::string &failed) {
     return failed.compare(0, 11, "zeDeviceGet") == 0 ||
            failed == "zeModuleBuildLogGetString" ||
-           failed == "zeEventQueryStatus" ||
+           failed == "zeEventHostSynchronize" ||
            failed == "zeCommandQueueSynchronize" ||
            failed == "zeCommandListCreate" || failed == "zeCommandListClose" ||
            failed.compare(0, 19, "zeCommandListAppend") == 0 ||

@@ -28,6 +28,7 @@ WITHOUT_HARDWARE = {
     "ProductFamilyOverride": "pvc", "HardwareInfoOverride": "1x4x8"}
 VALIDATION = {"ZE_ENABLE_VALIDATION_LAYER": "1",
               "ZE_ENABLE_PARAMETER_VALIDATION": "1"}
+MOST_SECONDS = 20  # that a wait takes for what takes none
 LIBRARIES = ("ze_loader", "ze_intel_gpu", "ze_validation_layer")
 
 
@@ -53,7 +54,8 @@ def why_not_run(tools, module, work):
     """Why a module does not run without a word of the driver's; or ""."""
     # It leaves what it would give the hardware where it stands.
     done = call([tools / "ashlar-bench", module.resolve(),
-                 "--device=level-zero:0", "--min-time=0", "--warmup=2"],
+                 "--device=level-zero:0", "--min-time=0", "--warmup=2",
+                 f"--device-wait={MOST_SECONDS}"],
                 cwd=work, env=environment())
     said = [line for line in done.stderr.splitlines() if line.strip()]
     for left in work.glob("*.aub"):

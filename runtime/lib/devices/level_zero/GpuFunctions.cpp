@@ -186,7 +186,7 @@ const char ze::gpuFunctionNames[] =
     "zeCommandQueueDestroy\0zeCommandQueueSynchronize\0"
     "zeCommandQueueSynchronize\0zeCommandListAppendWaitOnEvents\0"
     "zeEventCreate\0zeEventDestroy\0zeCommandListAppendSignalEvent\0"
-    "zeEventQueryStatus\0"
+    "zeEventHostSynchronize\0"
     "zeCommandListAppendWriteGlobalTimestamp\0zeModuleCreate\0zeModuleDestroy\0"
     "zeKernelCreate\0zeDeviceGetComputeProperties\0zeKernelSetAttribute\0"
     "zeCommandListAppendLaunchKernel\0zeCommandListCreate\0"

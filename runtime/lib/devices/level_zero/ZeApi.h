@@ -244,7 +244,7 @@ struct Groups {
   F(EventCreate, (PoolId, const Event *, EventId *))                           \
   F(EventDestroy, (EventId))                                                   \
   F(EventHostReset, (EventId))                                                 \
-  F(EventQueryStatus, (EventId))                                               \
+  F(EventHostSynchronize, (EventId, uint64_t))                                 \
   F(ModuleCreate, (ContextId, DeviceId, const Module *, ModuleId *, LogId *))  \
   F(ModuleDestroy, (ModuleId))                                                 \
   F(ModuleBuildLogGetString, (LogId, size_t *, char *))                        \

@@ -8,8 +8,7 @@ namespace ashlar::runtime::ze {
 
 Mark::~Mark() {
   // The device may still be going to write it, and keeps it if that has no end.
-  if (timed &&
-      (last == SIZE_MAX || gpu.api.EventQueryStatus(all[last].come) != 0) &&
+  if (timed && (last == SIZE_MAX || statusOf(all[last].come) != 0) &&
       timed->synchronize(defaultDeviceWait) == notReady)
     return;
   for (const Once &each : all) {
@@ -60,9 +59,9 @@ Code Mark::findIdle(size_t &out) {
       out = i;
       return 0;
     }
-    Code code = gpu.api.EventQueryStatus(each.come);
+    Code code = statusOf(each.come);
     if (code == 0 && each.isWaitedFor)
-      code = gpu.api.EventQueryStatus(each.seen);
+      code = statusOf(each.seen);
     if (code == notReady)
       continue;
     if (code == 0)
@@ -120,7 +119,7 @@ Code Mark::waitIn(Stream &stream) {
 
 Code Mark::query() {
   std::lock_guard<std::mutex> lock(mutex);
-  return last == SIZE_MAX ? 0 : gpu.api.EventQueryStatus(all[last].come);
+  return last == SIZE_MAX ? 0 : statusOf(all[last].come);
 }
 
 } // namespace ashlar::runtime::ze

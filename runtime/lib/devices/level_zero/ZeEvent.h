@@ -34,6 +34,11 @@ public:
   Gpu &gpu; // retained, and outlives it
 
 private:
+  /// notReady: it has not come. A wait that is over at once, since drivers
+  /// without hardware end waits, but never say that an event has come.
+  Code statusOf(EventId event) const {
+    return gpu.api.EventHostSynchronize(event, 0);
+  }
   /// A pair of the driver's events that is set once, then waits to be reset.
   struct Once {
     PoolId pool;      // of both
