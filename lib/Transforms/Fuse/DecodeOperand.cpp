@@ -16,8 +16,9 @@ using namespace mlir;
 using namespace ashlar;
 
 /// Whether it does nothing but compute elements, each from others at places
-/// that its own says, and what it captures are constants. Where elements are
-/// repeated as they are, engines copy them.
+/// that its own says, and what it captures are numbers; a table that it looks
+/// up belongs to a kernel of its own. Where elements are repeated as they are,
+/// engines copy them.
 static bool isElementwise(linalg::GenericOp op) {
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(op->getRegions(), captured);
@@ -33,7 +34,8 @@ static bool isElementwise(linalg::GenericOp op) {
                         return type && type.hasStaticShape();
                       }) &&
          llvm::all_of(captured, [](Value value) {
-           return isa_and_nonnull<arith::ConstantOp>(value.getDefiningOp());
+           return value.getType().isIntOrIndexOrFloat() &&
+                  isa_and_nonnull<arith::ConstantOp>(value.getDefiningOp());
          });
 }
 

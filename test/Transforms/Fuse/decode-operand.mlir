@@ -151,3 +151,33 @@ func.func @split(%x: tensor<16x4096xf16>, %w: tensor<4096x128x16xi8>, %s: tensor
   } -> tensor<16x4096xf16>
   return %y : tensor<16x4096xf16>
 }
+
+// -----
+
+// Rows that are looked up in a table: it is no number, and stays outside.
+// CHECK-LABEL: func.func @table
+// CHECK: linalg.generic
+// CHECK-NOT: tile.decode
+func.func @table(%i: tensor<16xi64>, %w: tensor<512x1024xf16>) -> tensor<16x512xf16> {
+  %table = arith.constant dense_resource<rows> : tensor<160x1024xf16>
+  %e = tensor.empty() : tensor<16x1024xf16>
+  %x = linalg.generic {
+    indexing_maps = [affine_map<(r, c) -> (r)>, affine_map<(r, c) -> (r, c)>],
+    iterator_types = ["parallel", "parallel"]}
+    ins(%i : tensor<16xi64>) outs(%e : tensor<16x1024xf16>) {
+  ^bb0(%row: i64, %o: f16):
+    %r = arith.index_cast %row : i64 to index
+    %c = linalg.index 1 : index
+    %number = tensor.extract %table[%r, %c] : tensor<160x1024xf16>
+    linalg.yield %number : f16
+  } -> tensor<16x1024xf16>
+  %d = tensor.empty() : tensor<16x512xf16>
+  %y = tile.contract a(%x : tensor<16x1024xf16>) b(%w : tensor<512x1024xf16>) outs(%d : tensor<16x512xf16>) attributes {
+    maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n) -> (m, n)>],
+    parallel = array<i64: 16, 512>, reduced = array<i64: 1024>} {
+  ^bb0(%sum: f32):
+    %z = arith.truncf %sum : f32 to f16
+    tile.yield %z : f16
+  } -> tensor<16x512xf16>
+  return %y : tensor<16x512xf16>
+}
