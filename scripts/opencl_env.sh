@@ -3,13 +3,10 @@
 #
 # Sourced: the OpenCL loader finds the driver that scripts/setup.sh has
 # installed. Where it has not, or who sourced this has chosen drivers already,
-# nothing changes. That driver's compiler crashes over values that it computes
-# anew behind barriers (docs/gpu.md): it computes none anew.
+# nothing changes.
 
 opencl_icd="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/.deps/opencl/icd"
 if [ -d "$opencl_icd" ] && [ -z "${OCL_ICD_VENDORS:-}" ]; then
   export OCL_ICD_VENDORS=$opencl_icd
-  : "${CL_CONFIG_LLVM_OPTIONS=-sycl-barrier-copy-instruction-threshold=0}"
-  export CL_CONFIG_LLVM_OPTIONS
 fi
 unset opencl_icd

@@ -69,13 +69,12 @@ def environment(**values):
 def find_driver():
     """The environment in which OpenCL's loader finds the driver of setup.sh."""
     said = subprocess.run(
-        ["bash", "-c", '. "$0" && env -0', ROOT / "scripts/opencl_env.sh"],
+        ["bash", "-c", '. "$0" && printf %s "${OCL_ICD_VENDORS:-}"',
+         ROOT / "scripts/opencl_env.sh"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
         check=True).stdout
-    found = dict(line.split("=", 1) for line in said.split("\0") if line)
-    for name in ("OCL_ICD_VENDORS", "CL_CONFIG_LLVM_OPTIONS"):
-        if name in found:
-            os.environ[name] = found[name]
+    if said:
+        os.environ["OCL_ICD_VENDORS"] = said
 
 
 def why_not_built(tools):
