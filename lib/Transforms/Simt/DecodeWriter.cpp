@@ -109,7 +109,9 @@ bool DecodeWriter::areSideBySide(unsigned input, int64_t count) {
   auto type = cast<MemRefType>(op.getInputs()[input].getType());
   unsigned last = first.size() - 1;
   auto [strides, offset] = type.getStridesAndOffset();
-  if (strides.empty() || strides.back() != 1 || ShapedType::isDynamic(offset) ||
+  // A boolean has a byte in memory, but a bit in a vector.
+  if (type.getElementTypeBitWidth() < 8 || strides.empty() ||
+      strides.back() != 1 || ShapedType::isDynamic(offset) ||
       offset % count != 0)
     return false;
   for (auto [expr, stride] :
