@@ -7,14 +7,14 @@ that is left, and without its other engines that of boxes (for which products
 are a little larger), alone, with copies that workgroups share and with results
 that leave by another, however small the product: random sizes, transposes,
 batches and epilogues of f16 and bf16, weights of a few bits (unit_packed.py),
-convolutions with strides and pads, attentions with rows and keys that no tile
-divides, hidden or not, and of which each call chooses how many, beside NumPy
-in f64. Units without fragments have the last of these alone (unit_lanes.py):
-of many keys, and such whose scores go through memory that threads share. Units
-of bytes have products and convolutions of whole numbers, exact
-(unit_bytes.py), units of floats of a byte those of numbers that these hold
-(unit_float8.py). What the unit cannot take has no unit then, and is loops:
-right as well.
+operands that are computed in front (unit_fronts.py), convolutions with strides
+and pads, attentions with rows and keys that no tile divides, hidden or not,
+and of which each call chooses how many, beside NumPy in f64. Units without
+fragments have the last of these alone (unit_lanes.py): of many keys, and such
+whose scores go through memory that threads share. Units of bytes have products
+and convolutions of whole numbers, exact (unit_bytes.py), units of floats of a
+byte those of numbers that these hold (unit_float8.py). What the unit cannot
+take has no unit then, and is loops: right as well.
 """
 
 import argparse
@@ -32,6 +32,7 @@ import device_run
 import unit_bytes
 import unit_lanes
 import unit_float8
+import unit_fronts
 import unit_packed
 from unit_attention import (TYPES, attention, attention_op, long_attention,
                             open_attention)
@@ -166,6 +167,10 @@ def packed(random, kind):
     return unit_packed.product(random, kind, TYPES[kind])
 
 
+def computed(random, kind):
+    return unit_fronts.product(random, kind, TYPES[kind])
+
+
 def convolution(random, kind):
     """Pads differ on each side, windows have holes and may see nothing else
     than pads; half of them have channels last, in numbers that an engine of
@@ -216,7 +221,7 @@ def open_boxes(random, kind):
 
 
 MODELS = [product, packed, convolution, attention, attention_op,
-          open_attention]
+          open_attention, computed]
 # Of open sizes each must come by the engine.
 OPEN_BOXES = [open_boxes, open_attention]
 BOXES = [boxes, convolution, attention_op, *OPEN_BOXES]
