@@ -224,6 +224,8 @@ def write(wave, one, result, place, size, high, old):
             bits = bits | old & np.uint64(0xffff0000)
     if "_SDWA" in one.format and inst.dst_sel != 6:
         bits = placed(bits, int(inst.dst_sel), int(inst.dst_unused), old)
+    if place < VECTOR:  # V_S_SQRT_F32 and the like: a scalar, whoever is on
+        return wave.r.set_scalar(place, int(np.ravel(bits)[0]), max(size, 32))
     wave.r.set_vector(place, bits, max(size, 32), wave.r.active())
 
 
