@@ -347,7 +347,7 @@ protected:
     }
     double load = 0;
     getloadavg(&load, 1);
-    if (load > std::thread::hardware_concurrency())
+    if (load > 2 * std::thread::hardware_concurrency())
       GTEST_SKIP() << "the machine is busy (" << load
                    << "): the greedy one had " << greedy << " runs, expected "
                    << least << " to " << most;
