@@ -53,10 +53,10 @@ def run(arguments, work, feeds, *flags, output="y"):
         np.save(work / f"{name}.npy", feed)
         commands[1].append(f"--input={name}={work / name}.npy")
     for command in commands[:1] if emulated else commands:
-        anew = compiles_anew(arguments.device)
-        for variables in TRIES if anew else TRIES[:1]:
-            code, said = call(command, MOST_SECONDS if anew else None,
-                              **variables)
+        tries, seconds = (TRIES, MOST_SECONDS) if compiles_anew(
+            arguments.device) else ([{}], None)
+        for variables in tries:
+            code, said = call(command, seconds, **variables)
             if code >= 0:
                 break
         if code:

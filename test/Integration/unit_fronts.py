@@ -20,23 +20,28 @@ def of_bytes(random, kind, dtype, rows, columns):
     return [helper.make_node("Cast", ["x"], ["a"], to=kind)], {"x": x}, [], x
 
 
+def table(random, kind, dtype, *shape):
+    """The constant t, and its numbers."""
+    numbers = random.standard_normal(shape).astype(dtype)
+    return helper.make_tensor("t", kind, shape, numbers.tobytes(),
+                              raw=True), numbers
+
+
 def of_words(random, kind, dtype, rows, columns):
     """A row of a table for each number."""
     x = random.integers(0, 9, [rows])
-    table = random.standard_normal([9, columns]).astype(dtype)
+    constant, numbers = table(random, kind, dtype, 9, columns)
     return [helper.make_node("Gather", ["t", "x"], ["a"])], {"x": x}, [
-        helper.make_tensor("t", kind, table.shape, table.tobytes(), raw=True)
-    ], table[x]
+        constant], numbers[x]
 
 
 def of_codes(random, kind, dtype, rows, columns):
     """An element of a table for each byte."""
     x = random.integers(0, 9, [rows, columns], dtype=np.uint8)
-    table = random.standard_normal([9]).astype(dtype)
+    constant, numbers = table(random, kind, dtype, 9)
     return [helper.make_node("Cast", ["x"], ["i"], to=TensorProto.INT32),
-            helper.make_node("Gather", ["t", "i"], ["a"])], {"x": x}, [
-        helper.make_tensor("t", kind, table.shape, table.tobytes(), raw=True)
-    ], table[x]
+            helper.make_node("Gather", ["t", "i"], ["a"])], {"x": x}, [constant], \
+        numbers[x]
 
 
 def of_one_column(random, kind, dtype, rows, columns):
